@@ -39,14 +39,6 @@ from orbits.options import (
 )
 from orbits.printing import RED, columns, facts, styled
 
-TOO_LARGE = (
-    "there is not enough memory for this; ask for less (fewer orbits or samples, a smaller model, "
-    "a shorter context), or take a larger machine."
-)
-DAMAGED = (
-    "a file of the data is damaged: it is not what was written; `orbits validate` lists what is, "
-    "and the command that made it makes it again."
-)
 HELP, ALL_HELP = ("-h", "--help"), "--help-all"
 STANDARD_OUTPUT = "-"
 """Instead of a path to write to."""
@@ -126,10 +118,19 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         return complain(name, f"{where}{error.strerror or error}.")
     except (ValueError, MemoryError, RuntimeError) as error:
         if out_of_memory(error):
-            return complain(name, TOO_LARGE)
+            return complain(
+                name,
+                "there is not enough memory for this; ask for less (fewer orbits or samples, a "
+                "smaller model, a shorter context), or take a larger machine.",
+            )
+        if str(error).startswith("Stored and computed checksum"):  # of zarr's own
+            return complain(
+                name,
+                "a file of the data is damaged: it is not what was written; `orbits validate` "
+                "lists what is, and the command that made it makes it again.",
+            )
         if isinstance(error, ValueError):
-            damaged = str(error).startswith("Stored and computed checksum")  # of zarr's own
-            return complain(name, DAMAGED if damaged else str(error))
+            return complain(name, str(error))
         raise
 
 

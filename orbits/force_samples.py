@@ -35,7 +35,6 @@ from orbits.units import GM_SUN, UNITS, G
 FORMAT = "orbitlaw-force-samples"
 FORMAT_VERSION = 1
 REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
-ATTRIBUTES = ("readout", "states", "model", "law", "dt")
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,8 @@ class ForceSamples:
                 `kicked`, `planets`), `model` (its identity), `law` (that generated the data, or
                 None) and `dt` (yr) are needed; any JSON is allowed.
         """
-        missing = [name for name in ATTRIBUTES if name not in self.attributes]
+        required = ("readout", "states", "model", "law", "dt")
+        missing = [name for name in required if name not in self.attributes]
         if missing:
             raise ValueError(f"force samples lack the attributes {', '.join(missing)}.")
         header = {"format": FORMAT, "format_version": FORMAT_VERSION, "units": UNITS}

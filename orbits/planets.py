@@ -25,9 +25,10 @@ from orbits.units import JULIAN_YEAR_DAYS, G
 J2000 = 2451545.0
 """Julian date of the epoch J2000.0."""
 
-
-SERIES = {body: (body, f"GM{number}") for number, body in enumerate(BODIES, 1)}
-SERIES |= {"earth": ("earthmoon", "GMB"), "sun": ("sun", "GMS")}
+SERIES = {body: (body, f"GM{number}") for number, body in enumerate(BODIES, 1)} | {
+    "earth": ("earthmoon", "GMB"),
+    "sun": ("sun", "GMS"),
+}
 """The series of each body in DE421, and the constant that holds its GM."""
 
 

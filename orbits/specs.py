@@ -3,8 +3,6 @@
 import re
 from dataclasses import dataclass
 
-_SPEC = re.compile(r"\s*(?P<name>[A-Za-z_][\w-]*)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
-
 
 @dataclass(frozen=True)
 class Spec:
@@ -28,7 +26,8 @@ def split_spec(kind: str, text: str, example: str) -> tuple[str, dict[str, str]]
     Raises:
         ValueError: if the text has another form, or a parameter has no name or is given twice.
     """
-    match = _SPEC.fullmatch(text)
+    pattern = r"\s*(?P<name>[A-Za-z_][\w-]*)\s*(?:\((?P<parameters>[^()]*)\))?\s*"
+    match = re.fullmatch(pattern, text)
     if match is None:
         raise ValueError(
             f"{kind} {text!r} cannot be read; write a name, with values in brackets where it has "

@@ -17,7 +17,6 @@ from orbits.options import require_known
 
 Source = str | os.PathLike[str] | pd.DataFrame
 
-PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 ARRAY_COLUMNS = {
     3: ("time", "x", "y"),
     4: ("time", "x", "y", "z"),
@@ -54,7 +53,7 @@ def read_columns(
     )  # fmt: skip
     path = require_input(source)
     try:
-        if path.suffix in PACKED:
+        if path.suffix in (".gz", ".bz2", ".xz", ".zip", ".zst"):
             raise ValueError(f"{path} is compressed; unpack it first")
         if path.suffix in (".npy", ".npz"):
             return _arrays(path, wanted)

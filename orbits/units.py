@@ -93,14 +93,6 @@ def _unit(
 G_SI = 6.67430e-11
 GM_SUN_SI, GM_EARTH_SI = 1.32712440018e20, 3.986004418e14
 ONE = _unit(1, 0, 0, 0)
-ANGLES = {
-    "deg": math.pi / 180,
-    "arcmin": math.pi / 10_800,
-    "arcsec": math.pi / 648_000,
-    "mas": math.pi / 648_000e3,
-    "uas": math.pi / 648_000e6,
-}
-"""Units of angles, radians."""
 NAMED_UNITS = {
     "m": _unit(1, 1, 0, 0),
     "km": _unit(1e3, 1, 0, 0),
@@ -144,7 +136,11 @@ NAMED_UNITS = {
     "H": _unit(1, 2, 1, -2, 0, -2),
     "eV": _unit(1.602176634e-19, 2, 1, -2),
     "rad": ONE,
-    **{name: Unit(size, ONE.powers) for name, size in ANGLES.items()},
+    "deg": _unit(math.pi / 180, 0, 0, 0),
+    "arcmin": _unit(math.pi / 10_800, 0, 0, 0),
+    "arcsec": _unit(math.pi / 648_000, 0, 0, 0),
+    "mas": _unit(math.pi / 648_000e3, 0, 0, 0),
+    "uas": _unit(math.pi / 648_000e6, 0, 0, 0),
 }
 """Units known by name."""
 

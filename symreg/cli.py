@@ -27,9 +27,6 @@ def recover(table: str, out: str, config: RecoverFileConfig) -> "symreg.Recovery
     return result
 
 
-TEXT_TABLES = (".csv", ".tsv")
-
-
 def require_possible(table: str, config: RecoverFileConfig) -> None:
     """Refuse an unknown engine or law, and a text table, which is a user's own, without --target.
 
@@ -42,7 +39,7 @@ def require_possible(table: str, config: RecoverFileConfig) -> None:
     choose_engine(config.engine, config.question)
     if config.law is not None and is_law(config.law):
         orbits.parse_law(config.law)
-    if config.own_table or config.trajectories or not table.lower().endswith(TEXT_TABLES):
+    if config.own_table or config.trajectories or not table.lower().endswith((".csv", ".tsv")):
         return
     from orbits.tables import read_columns
 

@@ -21,7 +21,6 @@ from symreg.formulas.expressions import rounded
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
-LARGEST_SEED = 2**31
 FEWEST_ROWS = 5
 
 
@@ -131,7 +130,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                 table[told[name]] = column
         seed = self.random_state
         if not isinstance(seed, int):
-            seed = int(check_random_state(seed).randint(LARGEST_SEED))
+            seed = int(check_random_state(seed).randint(2**31))
         operators = [*(self.binary_operators or ()), *(self.unary_operators or ())]
         self.recovery_: Recovery = recover(
             table,

@@ -17,9 +17,6 @@ from orbits.units import LENGTHS, YEARS
 from worldmodel.attention.specs import parse_attention
 from worldmodel.targets import inertia
 
-KICK_ANGLE = 0.5
-KICK_SCALE = (0.85, 1.1)
-
 Count = Annotated[int, Between(1, 10**9)]
 FromZero = Annotated[int, Between(0, 10**12)]
 Seed = Annotated[int, Between(0, 2**63 - 2)]
@@ -46,9 +43,9 @@ class Checkpoint(Options):
 class KickConfig(Options):
     """The kick: a velocity turned and rescaled in mid-orbit."""
 
-    kick_angle: Positive = KICK_ANGLE
+    kick_angle: Positive = 0.5
     """The velocity is turned by an angle in ±this, rad (kicked)."""
-    kick_scale: tuple[Positive, Positive] = KICK_SCALE
+    kick_scale: tuple[Positive, Positive] = (0.85, 1.1)
     """The speed is multiplied by a factor from this interval (kicked)."""
 
     def __post_init__(self) -> None:

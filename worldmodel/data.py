@@ -10,7 +10,7 @@ from torch import Tensor
 
 from orbits.forces import ForceLaw, known_law
 from orbits.printing import plural
-from worldmodel.config import KICK_ANGLE, KICK_SCALE, ModelConfig, TrainConfig
+from worldmodel.config import KickConfig, ModelConfig, TrainConfig
 from worldmodel.kick import kick
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
@@ -93,7 +93,7 @@ def _kicked_in_mid_course(
     samples, one = part.position.shape[1], slice(row, row + 1)
     at = int(random.integers(1, samples - 1))
     orbit = part.position[one, :, 0], part.velocity[one, :, 0], part.gm[one]
-    how = KICK_ANGLE, KICK_SCALE, random
+    how = KickConfig.kick_angle, KickConfig.kick_scale, random
     arcs = kick(*orbit, law, part.facts.dt, at, samples - 1 - at, *how)
     kicked = arcs.position[0].astype(np.float32)
     return kicked if np.isfinite(kicked).all() else part.position[row, :, 0]

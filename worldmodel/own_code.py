@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LIBRARY = sysconfig.get_paths()["stdlib"]
-OWN = Path(__file__).parents[1]
-
 
 def name_of(thing: Any) -> str:
     """Of a function or an object's class."""
@@ -26,13 +23,13 @@ def in_a_line(what: str, error: Exception) -> ValueError:
 
     A ValueError that this package raised when called by that code is returned unchanged.
     """
-    place = None
+    place, here, library = None, Path(__file__).parents[1], sysconfig.get_paths()["stdlib"]
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if any(path.is_relative_to(OWN / name) for name in ("orbits", "worldmodel", "symreg")):
+        if any(path.is_relative_to(here / name) for name in ("orbits", "worldmodel", "symreg")):
             break
         installed = {"site-packages", "dist-packages"} & set(path.parts)
-        if not installed and not frame.filename.startswith((LIBRARY, "<frozen")):
+        if not installed and not frame.filename.startswith((library, "<frozen")):
             place = f"{os.path.relpath(path)}, line {frame.lineno}"
             break
     if place is None and isinstance(error, ValueError):

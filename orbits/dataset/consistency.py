@@ -11,11 +11,6 @@ from orbits.frames import relative_states
 from orbits.generation.quality import body_drifts, relative_drifts
 from orbits.units import G
 
-DRIFT_LIMITS = {"float32": 1e-4, "float64": 1e-7}
-"""Relative drift of energy and angular momentum in a file. Rounding to float32 moves a position by
-6e-8 of the orbit's size, up to ten times the perihelion, where the potential varies as 1/r: about
-1e-5. In float64 the simulators' error remains: below 1e-8 for DOP853 over a few periods."""
-
 
 def physical_problems(
     law: ForceLaw | None, attributes: Mapping[str, Any], values: Mapping[str, np.ndarray]
@@ -51,7 +46,10 @@ def physical_problems(
     yield "velocity is not the derivative of position", _within(good, finite, error > 1)
     if attributes.get("centre") == "barycentre" or not np.all(apart):
         return
-    limit = DRIFT_LIMITS[attributes["dtype"]]
+    # Relative drift of energy and angular momentum. Rounding to float32 moves a position by 6e-8 of
+    # the orbit's size, up to ten times the perihelion, where the potential varies as 1/r: about
+    # 1e-5. In float64 the simulators' error remains: below 1e-8 for DOP853 over a few periods.
+    limit = {"float32": 1e-4, "float64": 1e-7}[attributes["dtype"]]
     if attributes["system"] == "planets":
         limit = 0.05  # of real planets, whose orbits the other planets change
     if attributes["system"] == "nbody":

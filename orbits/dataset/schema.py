@@ -38,8 +38,6 @@ FORMAT_VERSION = 2
 ESTIMATED = "estimated from the positions"
 """The attribute `velocity` of a dataset whose velocities nobody gave."""
 
-SHARD_ORBITS = 1024
-
 
 @dataclass(frozen=True)
 class Variable:
@@ -96,8 +94,8 @@ def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
     shard costs as much as making a thousand orbits, and more shards would only cost time. No number
     of workers enters, so none changes a bit.
     """
-    step = 16
-    size = wanted or (min(SHARD_ORBITS, max(step, orbits // 8)) if slow else SHARD_ORBITS)
+    step, most = 16, Layout.shard_orbits
+    size = wanted or (min(most, max(step, orbits // 8)) if slow else most)
     return math.ceil(min(size, orbits) / step) * step
 
 
@@ -115,7 +113,7 @@ class Layout:
     """`law`, provenance and any other attributes."""
     dtype: str = "float32"
     """Of position and velocity."""
-    shard_orbits: int = SHARD_ORBITS
+    shard_orbits: int = 1024
     """Orbits per shard, a multiple of 16."""
 
     @classmethod

@@ -12,9 +12,6 @@ from orbits.expressions import algebra, parse_expression, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, exact, is_proportional, parameter
 from orbits.options import require_known
 
-NODES = 32
-"""Gauss-Legendre nodes of the potential, in log r: exact for polynomials of degree 63."""
-
 
 @dataclasses.dataclass(frozen=True)
 class Formula(ForceLaw):
@@ -85,7 +82,7 @@ class Formula(ForceLaw):
 
     def potential(self, r: Any, gm: Any) -> Any:
         """Work against the attraction from 1 au to `r`; zero at 1 au."""
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = np.polynomial.legendre.leggauss(32)  # in log r: exact to degree 63
         half = 0.5 * np.log(np.asarray(r, dtype=float))[..., None]
         points = np.exp(half * (1 + nodes))
         push = self.radial_acceleration(points, np.asarray(gm, dtype=float)[..., None]) * points

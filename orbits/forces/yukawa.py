@@ -7,8 +7,6 @@ import sympy
 
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
-GOLDEN_RATIO = (1 + 5**0.5) / 2
-
 
 @dataclass(frozen=True)
 class Yukawa(ForceLaw):
@@ -25,5 +23,5 @@ class Yukawa(ForceLaw):
     length: float = 1.0
 
     def natural_range(self) -> tuple[float, float]:
-        outer = min(2.0, GOLDEN_RATIO * self.length)
+        outer = min(2.0, (1 + 5**0.5) / 2 * self.length)
         return min(0.3, 0.2 * outer), outer

@@ -8,17 +8,10 @@ import numpy as np
 from orbits.config import GenerateConfig
 from orbits.dataset.schema import shard_orbits
 from orbits.forces import ForceLaw, parse_law
-from orbits.populations.bound import FEW, bound_share
+from orbits.populations.bound import bound_share
 from orbits.populations.ranges import Ranges, require_attraction
 from orbits.simulators import SIMULATORS, simulator_named
 from orbits.units import G
-
-SIZES = {
-    "relative": ((), (0.0, 0.6), (1.0, 1.0)),
-    "barycentric": ((), (0.0, 0.6), (0.1, 1.0)),
-    "nbody": ((0.3, 32.0), (0.0, 0.1), (1e-7, 1e-4)),
-}
-"""Default semi-major axes (empty: the law's own), eccentricities and companions' masses."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +69,12 @@ def resolve(config: GenerateConfig) -> Recipe:
             f"law {law.spec} is not proportional to the attracting mass, so bodies that attract "
             "one another would break the third law; take --system relative."
         )
-    size, shape, companions = SIZES[config.system]
+    # semi-major axes (empty: the law's own), eccentricities and companions' masses by default
+    size, shape, companions = {
+        "relative": ((), (0.0, 0.6), (1.0, 1.0)),
+        "barycentric": ((), (0.0, 0.6), (0.1, 1.0)),
+        "nbody": ((0.3, 32.0), (0.0, 0.1), (1e-7, 1e-4)),
+    }[config.system]
     if config.population == "exoplanets":
         size, shape = (0.3, 32.0), (0.0, 0.95)
     ranges = Ranges(
@@ -102,7 +100,8 @@ def resolve(config: GenerateConfig) -> Recipe:
     gm = G * max(config.mass)
     require_attraction(law, ranges, gm)
     _require_patience(law, ranges, gm, config.dt * config.samples)
-    bound = bound_share(law, ranges, gm) > FEW
+    # drawing pairs of apsides until each has an orbit would take too long below 2 %
+    bound = bound_share(law, ranges, gm) > 0.02
     if several and not bound:
         raise ValueError(f"law {law.spec} has no bound orbits here, so no planets; take relative.")
     return Recipe(resolved, law, ranges, bound, choose_simulator(law, several, but=simulator))

@@ -13,9 +13,6 @@ QUADRATURE = 128
 CIRCULAR = 1e-6
 """Eccentricity below which apsides are too close to divide by their distance."""
 
-FEW = 0.02
-"""Share of apsis pairs with a stable orbit below which a law counts as unbound."""
-
 
 @dataclass(frozen=True)
 class RelativeOrbits:

@@ -23,19 +23,12 @@ from symreg.recovery.evidence import misfit_of
 from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
 from symreg.recovery.selection import Search, Selection, agreeing_with, rivals_of, select
 
-SEARCHED = 3
-"""Groups, the largest, to search for forms."""
-FORMS = 40
-"""Forms, best first, fitted to all groups."""
-SHARED = 6
-"""Of these, those whose constants may be shared."""
-
 
 def select_by_group(samples: Samples, search: Search) -> Selection:
     """Find one form for all groups, and which of its constants they share."""
     config, watch = search.config, search.watch
     parts = group_parts(samples)
-    largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:SEARCHED]
+    largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:3]
     if config.form is not None:
         given = fit_form(config.form, parts[largest[0]])
         return _chosen([started(given, parts)], [], samples, config)
@@ -47,7 +40,7 @@ def select_by_group(samples: Samples, search: Search) -> Selection:
         own = select(parts[g], share)
         best.append(own.laws)
         candidates += own.candidates
-        laws = [started(base, parts) for base in _nameless(best)[:FORMS]]
+        laws = [started(base, parts) for base in _nameless(best)[:40]]
         selection = _chosen(laws, candidates, samples, config)
         if misfit_of(selection.law, selection.errors.of(samples)) > EXPLAINED:
             break  # it leaves nothing in any group
@@ -73,7 +66,7 @@ def _chosen(
     errors, joint = errors_of(samples, list(grouped), floor, again, config.errors)
     samples = errors.of(samples)
     joint.sort(key=lambda law: law.criterion(n, floor))
-    for each in joint[:SHARED]:
+    for each in joint[:6]:
         grouped[each] = refit_grouped(grouped[each], samples)
         for fewer in _sharing(grouped[each], samples, floor):
             law = fewer.joint(samples)

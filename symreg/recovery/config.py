@@ -19,7 +19,7 @@ FIELD_FLOOR = 0.02
 """Relative error of a model's field, smooth in r, that no law need explain."""
 
 
-ANY_LAW_SECONDS, FIELD_SECONDS = 45.0, 300.0
+ANY_LAW_SECONDS = 45.0
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class RecoverConfig(SearchConfig, TableConfig):
         """Seconds for the searches, given or not."""
         if self.time_limit is not None:
             return self.time_limit
-        return ANY_LAW_SECONDS if any_law else FIELD_SECONDS
+        return ANY_LAW_SECONDS if any_law else 300.0
 
 
 def _as_tuples(options: Options, *names: str) -> None:

@@ -16,22 +16,12 @@ from symreg.formulas.numbers import is_simple
 from symreg.recovery.expansions import Break, Expansion, break_of, expansion_of
 from symreg.recovery.thresholds import THRESHOLDS
 
-OUTER = 0.15
-"""Share of the rows at either end of a feature for extrapolation."""
-LEAST_ROWS, LEAST_OUTSIDE = 12, 2
 EXACT, NOISELESS = 1e-11, 1e-6
 """Of a table in double precision: errors, relative to the target's size, below which a formula
 leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
 2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
-
-EXACT_CONSTANT = 1e-9
-"""Relative error of a constant fitted to a table in double precision."""
-FEW_NUMBERS = 2
-"""Constants that no expansion of a curved function does with."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
-COARSEST = 1e-3
-"""Relative unit of the last digit above which numbers are integers rather than rounded ones."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +96,10 @@ def evidence_of(
         errors = np.abs(refit.values(whole) - whole.y) / size
     errors = np.where(np.isfinite(errors), errors, np.inf)
     error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y), floor)
-    numbers = sum(not is_simple(value, EXACT_CONSTANT) for value in refit.constants)
+    # constants fitted to a table in double precision are good to nine digits
+    numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
     expansion = gap = None
-    if expanded and (error > least or numbers > FEW_NUMBERS):
+    if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)
     evidence = Evidence(
         outer / max(inner, rounding(whole.y)),
@@ -139,7 +130,7 @@ def printed(y: np.ndarray) -> float:
     for decimals in range(-12, 16):
         if np.array_equal(np.round(y, decimals), y):
             unit = 0.5 * 10.0**-decimals / size
-            return unit if unit < COARSEST else 0.0
+            return unit if unit < 1e-3 else 0.0
     for digits in range(3, 13):
         if all(value == float(f"{value:.{digits}g}") for value in y[:1000]):
             return 0.5 * 10.0 ** (1 - digits)
@@ -158,18 +149,19 @@ def _rms(law: Law, samples: Samples) -> float:
 
 
 def _carried(law: Law, samples: Samples) -> float | None:
-    """Fit without the ends of a feature's range, extrapolate there; the worst feature."""
+    """Fit without either end of a feature's range, 15 % of the rows, and extrapolate there; the
+    worst feature."""
     rows = len(samples.y)
-    if rows < LEAST_ROWS:
+    if rows < 12:  # then 15 % of them are no two rows
         return None
     worst, least = 0.0, rounding(samples.y)
     features = {s.name for s in law.form.free_symbols}
     for name, column in zip(samples.features, samples.X.T, strict=False):
         if name not in features:
             continue
-        low, high = np.quantile(column, [OUTER, 1 - OUTER])
+        low, high = np.quantile(column, [0.15, 0.85])
         for outside in (column > high, column < low):
-            if not LEAST_OUTSIDE <= outside.sum() <= rows / 2:
+            if not 2 <= outside.sum() <= rows / 2:
                 continue
             inside, away = samples.rows(~outside), samples.rows(outside)
             carried = refit_law(law, inside)

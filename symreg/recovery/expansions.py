@@ -21,15 +21,6 @@ import numpy as np
 from symreg.fit.refine import CLEARLY_BETTER, Law
 from symreg.fit.samples import Samples
 
-MOST_ROWS = 300
-MOST_TERMS = 60
-HIGHEST = 30
-MOST_FEATURES = 4
-"""With more the polynomials have too many terms to say anything."""
-DROP = 1e4
-"""Fall of the error at the last coefficient of a polynomial that ends."""
-PLACES = 40
-"""Values of a feature at which a table may break."""
 LEAST_SIDE = 5
 """Rows on either side of a break."""
 
@@ -97,7 +88,8 @@ def expansion_of(law: Law, samples: Samples, least: float) -> Expansion | None:
             best = min(best, aside)
             if inside <= max(size, least) and (numbers is None or design.shape[1] < numbers):
                 numbers = design.shape[1]
-                ends = before.get(family, 1.0) >= DROP * max(inside, 1e-15)
+                # the error falls by orders of magnitude at the last coefficient
+                ends = before.get(family, 1.0) >= 1e4 * max(inside, 1e-15)
             before[family] = inside
         results.append(Expansion(best, size, numbers, ends))
     return max(
@@ -132,10 +124,9 @@ def break_of(law: Law, samples: Samples, least: float) -> Break | None:
             values = samples.X[order, i]
             side = max(LEAST_SIDE, quadratic.shape[1] + 1)
             gaps = [k for k in range(side, rows - side + 1) if values[k] > values[k - 1]]
-
             if not gaps:
                 continue
-            stride = max(1, len(gaps) // PLACES)
+            stride = max(1, len(gaps) // 40)  # forty places, then all near the best of them
             near = min(
                 range(0, len(gaps), stride),
                 key=lambda g: _broken(quadratic, measure.y, order, gaps[g]),
@@ -159,8 +150,11 @@ def _broken(design: np.ndarray, y: np.ndarray, order: np.ndarray, k: int) -> flo
 
 
 def _measures(law: Law, samples: Samples) -> Iterator[_Measure]:
-    """The target and, where it is positive, its logarithm, relative to their size."""
-    if not 0 < len(samples.features) <= MOST_FEATURES or len(samples.y) < 2 * LEAST_SIDE:
+    """The target and, where it is positive, its logarithm, relative to their size.
+
+    Nothing for more than four features: polynomials of them have too many terms to say anything.
+    """
+    if not 0 < len(samples.features) <= 4 or len(samples.y) < 2 * LEAST_SIDE:
         return
     X, y, values = samples.X, samples.y, law.values(samples)
     positive = np.all(X > 0, axis=0) & (np.ptp(X, axis=0) > 0)
@@ -177,7 +171,7 @@ def _measures(law: Law, samples: Samples) -> Iterator[_Measure]:
 
 
 def _some(samples: Samples) -> Samples:
-    return samples.thinned(MOST_ROWS, np.random.default_rng(0))
+    return samples.thinned(300, np.random.default_rng(0))
 
 
 def _scaled(X: np.ndarray) -> np.ndarray:
@@ -196,17 +190,19 @@ def _products(columns: np.ndarray, degree: int) -> np.ndarray:
     return np.column_stack(terms)
 
 
-def _designs(columns: np.ndarray, rows: int) -> Iterator[tuple[str, np.ndarray]]:
+def _designs(
+    columns: np.ndarray, rows: int, highest: int = 30, terms: int = 60
+) -> Iterator[tuple[str, np.ndarray]]:
     """Polynomials of rising degree, of one feature even and odd ones too, each with its family."""
-    most = min(MOST_TERMS, (2 * rows) // 3)
-    for degree in range(HIGHEST + 1):
+    most = min(terms, (2 * rows) // 3)
+    for degree in range(highest + 1):
         design = _products(columns, degree)
         if design.shape[1] > most:
             break
         yield "all", design
     if columns.shape[1] == 1:
         for parity, family in ((0, "even"), (1, "odd")):
-            every = np.polynomial.chebyshev.chebvander(columns[:, 0], 2 * HIGHEST)[:, parity::2]
+            every = np.polynomial.chebyshev.chebvander(columns[:, 0], 2 * highest)[:, parity::2]
             for count in range(1, min(every.shape[1], most) + 1):
                 yield family, every[:, :count]
 

@@ -38,20 +38,10 @@ from symreg.recovery.references import Reference, strength_at_one
 from symreg.recovery.selection import Search, Selection, select
 from symreg.recovery.thresholds import THRESHOLDS
 
-HELD_OUT = 0.2
-"""Share of the groups kept out of the search."""
 MOST_SEARCHED = 2000
 """Rows that are searched and judged, drawn at random."""
 COMPARING = 20.0
 """Seconds that sympy may spend on a comparison with a reference."""
-MOST_FITTED = 20_000_000
-"""Rows times constants in the last fit."""
-ONE_BY_ONE = 50
-"""With fewer rows all are searched; each is predicted by the formula fitted to the others."""
-MOST_EXPONENTS = 50
-"""Features with a free exponent each: every row takes a matrix of all, 20 s for 200 features."""
-NOTHING_FOUND = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
-NO_REFERENCE = Comparison(DIFFERENT, "there is no reference law in these features.")
 
 
 @dataclass(frozen=True)
@@ -114,10 +104,12 @@ def find(problem: Problem, search: Search) -> Finding:
         every = samples if problem.every is None else problem.every
         fitted = _every_row(every, outlying, selection.law, parts)
     law = refit_law(selection.law, fitted)
-    reference, comparison = references[0] if asked and references else None, NOTHING_FOUND
+    reference = references[0] if asked and references else None
+    comparison = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
         reference, comparison = _compared(law, references, asked, whole)
-    measurable = usable(whole) and whole.X.shape[1] <= MOST_EXPONENTS
+    # every row takes a matrix of all exponents: 20 s for 200 features
+    measurable = usable(whole) and whole.X.shape[1] <= 50
     if whole.spread is None:
         intervals = constant_intervals(law, fitted, selection.floor, rng)
         spread = covariance(law, fitted, intervals)
@@ -181,7 +173,7 @@ def _selected(
 def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts") -> Samples:
     """All rows but outliers, for the last fit; only those judged if that is too slow."""
     whole = parts.whole
-    if whole.spread is not None or len(samples.y) * len(law.constants) > MOST_FITTED:
+    if whole.spread is not None or len(samples.y) * len(law.constants) > 20_000_000:
         return whole
     if len(outlying) == len(samples.y):
         samples = samples.rows(~outlying)
@@ -220,8 +212,9 @@ class Parts:
 
 
 def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
-    training, held_out = samples.split(HELD_OUT, rng)
-    few = len(samples.y) < ONE_BY_ONE
+    training, held_out = samples.split(0.2, rng)
+    # few rows are all searched; each is predicted by the formula fitted to the others
+    few = len(samples.y) < 50
     if few:
         training = held_out = samples
     training, held_out = (part.thinned(MOST_SEARCHED, rng) for part in (training, held_out))
@@ -265,7 +258,7 @@ def _compared(
 ) -> tuple[Reference | None, Comparison]:
     """The reference that compares best, and how."""
     if not references:
-        return None, NO_REFERENCE
+        return None, Comparison(DIFFERENT, "there is no reference law in these features.")
     domain = {
         name: (float(column.min()), float(column.max()))
         for name, column in zip(samples.names, samples.X.T, strict=True)

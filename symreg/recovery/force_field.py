@@ -13,11 +13,7 @@ from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.noise import MOST_BINS, NORMAL_MEDIAN, ROWS_IN_A_BIN, weighed
 from symreg.fit.samples import Samples, relative_weights
 
-MASS_COLUMNS = ("gm", "m1", "m2", "mass")
-"""Columns that become features if they vary; if `gm` does, `mass` adds nothing."""
 MASSES = ("m1", "m2")
-FEW_REPELLED = 0.02
-"""Largest fraction of repulsive rows to leave out, so that logarithms can be taken."""
 PAIR_COLUMNS = ("m1", "m2", "x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
 """Columns of a table of two bodies; z1, z2, az1 and az2 are read if present."""
 TINY = float(np.finfo(float).tiny)
@@ -73,7 +69,8 @@ def radial_field(table: pd.DataFrame) -> RadialField:
     attracted = inward > 0
     kept = np.ones(len(r), dtype=bool)
     notes: tuple[str, ...] = ()
-    if not attracted.all() and attracted.mean() >= 1 - FEW_REPELLED:
+    # few repulsive rows are left out, so that logarithms can be taken
+    if not attracted.all() and attracted.mean() >= 0.98:
         kept = attracted
         notes = (f"{np.sum(~attracted)} of {len(r)} rows repel and were left out",)
     keys = [name for name in ("orbit", "body") if name in table.columns]
@@ -124,7 +121,7 @@ def _across(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
 
 def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Masses and GM that vary, and the values of those that do not."""
-    there = [name for name in MASS_COLUMNS if name in table.columns]
+    there = [name for name in ("gm", "m1", "m2", "mass") if name in table.columns]
     if len([name for name in there if name in MASSES]) == 1:
         raise ValueError("the table has one of the columns m1 and m2; a force needs both masses.")
     columns: dict[str, np.ndarray] = {}

@@ -7,7 +7,7 @@ those that explain the table as well are kept, and then no single law was found.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,62 +28,10 @@ from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
 from symreg.projection.bases import is_angle
 from symreg.recovery.evidence import misfit_of
 
-ROUNDS = 4
-"""Times to edit the best formula, if an edit was better."""
-EDITED = 2
-"""Formulas edited in a round, the selected one first."""
-MOST_EDITS = 200
-"""Edits fitted in all: a long formula has more, and gains less from them."""
 EXPLAINED = 0.01
 """Chance of a misfit as smooth as a formula's above which nothing is added to it."""
-SIMPLIFIED = 3
-"""New formulas simplified in a round."""
-AS_LONG = 6
-"""Extra symbols with which a formula still competes with a shorter one that explains as well: one
-function of a variable and a number, f(c·x)."""
 ALIKE = 1e-9
 """Relative difference of equivalent formulas."""
-WIDENED = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
-"""Factors that widen ranges until two formulas part."""
-SHORT_RANGE = 4.0
-"""Largest over smallest value of a variable whose powers may be something else."""
-PARTED = 10.0
-"""They part at so many times the error of the fit."""
-POINTS = 2048
-CORRECTION = 0.3
-"""Relative departure of a law from a shorter one up to which it is that with a correction."""
-CORRECTED = 3
-"""Shorter ones to correct, and products that correct each, the nearest first."""
-
-WIDE = 20
-"""Features of which all products of two are tried: 190 pairs, 16 powers of each."""
-
-Made = Callable[[sympy.Expr], sympy.Expr]
-ODD: dict[type, Made] = {
-    sympy.sin: sympy.sin, sympy.tan: sympy.tan, sympy.tanh: sympy.tanh, sympy.asin: sympy.asin,
-    sympy.atan: sympy.atan,
-}  # fmt: skip
-"""Functions that start as their argument."""
-ODD_FORMS: tuple[Made, ...] = (
-    lambda u: u,
-    lambda u: u / (1 + u),
-    lambda u: u / sympy.sqrt(1 + u**2),
-    lambda u: sympy.log(1 + u),
-    lambda u: 1 - sympy.exp(-u),
-)
-LIKE_COS: tuple[Made, ...] = (
-    lambda u: 1 - u**2 / 2,
-    lambda u: sympy.exp(-(u**2) / 2),
-    lambda u: 1 / (1 + u**2 / 2),
-)
-LIKE_EXP: tuple[Made, ...] = (
-    lambda u: 1 + u,
-    lambda u: 1 / (1 - u),
-    lambda u: (1 + u / 2) ** 2,
-    lambda u: 1 / (1 - u / 2) ** 2,
-)
-LIKE_LOG: tuple[Made, ...] = (lambda v: v - 1, lambda v: 1 - 1 / v, lambda v: sympy.sqrt(v) - 1)
-POWERS = (sympy.Rational(1, 2), sympy.Integer(1), sympy.Rational(3, 2), sympy.Integer(2))
 
 
 @dataclass(frozen=True)
@@ -101,22 +49,26 @@ class Parting:
     inside: bool
 
 
-def widened(pool: Sequence[Law], samples: Samples, floor: float) -> list[Law]:
+def widened(
+    pool: Sequence[Law], samples: Samples, floor: float, rounds: int = 4, most: int = 200
+) -> list[Law]:
     """A pool with its best formulas' neighbours, the best of those edited again.
 
-    No time limit but `MOST_EDITS`: without this step no law may be called the only one.
+    The selected formula and the next best are edited, in so many rounds while an edit was better.
+    No time limit but `most` edits in all (a long formula has more, and gains less from them):
+    without this step no law may be called the only one.
     """
     n, pool = samples.n_effective, list(pool)
     known = {law.key for law in pool}
     edited: set[str] = set()
-    left = MOST_EDITS
-    for _ in range(ROUNDS):
+    left = most
+    for _ in range(rounds):
         chosen = preferred(pool, n, floor)
         longer = misfit_of(chosen, samples) < EXPLAINED  # else nothing is missing
         ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
-        turn = [law for law in (chosen, *ranked[:EDITED]) if law.key not in edited]
+        turn = [law for law in (chosen, *ranked[:2]) if law.key not in edited]
         proposed: list[tuple[sympy.Expr, Law]] = []
-        for law in turn[:EDITED]:
+        for law in turn[:2]:
             edited.add(law.key)
             some = list(itertools.islice(edits(law.expression, samples, longer), left))
             left -= len(some)
@@ -129,7 +81,7 @@ def widened(pool: Sequence[Law], samples: Samples, floor: float) -> list[Law]:
                 known.add(made.key)
                 new.append(made)
         new.sort(key=lambda law: law.criterion(n, floor))
-        new += [simplified(law, samples, floor) for law in new[:SIMPLIFIED]]
+        new += [simplified(law, samples, floor) for law in new[:3]]
         pool += new
         if not left or preferred(pool, n, floor) is chosen:
             break
@@ -157,7 +109,7 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
     middles = {
         v: float(np.median(column))
         for v, column in zip(variables, samples.X.T, strict=True)
-        if 0 < np.max(column) <= SHORT_RANGE * np.min(column)
+        if 0 < np.max(column) <= 4 * np.min(column)  # there another function looks like a power
     }
     pairs += [(n, o) for n in nodes for o in _like_power(n, middles)]
     if longer:
@@ -172,11 +124,13 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
             yield made
 
 
-def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
+def corrected(
+    expression: sympy.Expr, samples: Samples, largest: float = 0.3, count: int = 3
+) -> Iterator[sympy.Expr]:
     """A formula's shorter forms times 1 + c·m or 1/(1 + c·m), m a product of one or two features.
 
-    Where a law is a shorter one with a small correction, a table may hardly tell how that depends
-    on the features.
+    Where a law is a shorter one with a small correction, `largest` at most (rms), a table may
+    hardly tell how that depends on the features. The nearest of both are tried, `count` of each.
     """
     nodes = list(sympy.preorder_traversal(expression))
     shorter = {expression.xreplace({n: o}) for n in nodes for o in _shorter(n)} - {expression}
@@ -190,9 +144,9 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
         middle = float(np.median(ratio))
         if middle and np.all(np.isfinite(ratio)):
             departure = ratio / middle - 1
-            if (size := float(np.sqrt(np.mean(departure**2)))) < CORRECTION:
+            if (size := float(np.sqrt(np.mean(departure**2)))) < largest:
                 found.append((size, middle * base, departure))
-    nearest = sorted(found, key=lambda each: each[0])[:CORRECTED]
+    nearest = sorted(found, key=lambda each: each[0])[:count]
     departures = np.array([departure - departure.mean() for *_, departure in nearest])
     slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []
     with np.errstate(all="ignore"):
@@ -202,7 +156,7 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
             slope = departures @ centred / size
             slopes.append((product, slope, slope**2 * size))
     for k, (_, base, _) in enumerate(nearest):
-        for product, slope, _ in sorted(slopes, key=lambda each: -each[2][k])[:CORRECTED]:
+        for product, slope, _ in sorted(slopes, key=lambda each: -each[2][k])[:count]:
             change = sympy.Float(slope[k]) * product
             yield base * (1 + change)
             yield base / (1 - change)
@@ -211,8 +165,8 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
 def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.Expr, np.ndarray]]:
     """Products of powers, -2 to 2, of one or two features, and their values by row.
 
-    One at a time: all of a wide table would fill the memory. There one of two is the formula's own:
-    a thousand features have half a million pairs.
+    One at a time: all of a wide table would fill the memory. There, with more than 20 features, one
+    of two is the formula's own: a thousand features have half a million pairs.
     """
     symbols = feature_symbols(samples.names, samples.X)
     powers = [
@@ -220,7 +174,7 @@ def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.
         for symbol, column in zip(symbols, samples.X.T, strict=True)
     ]
     own = {symbol.name for symbol in expression.free_symbols}
-    wide = len(symbols) > WIDE
+    wide = len(symbols) > 20
     pairs = (
         (a * b, x * y)
         for (first, one), (second, other) in itertools.combinations(
@@ -236,18 +190,20 @@ def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.
 
 def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
     """A function for another that starts alike, a power of a sum for another."""
-    if node.func in ODD:
-        (u,) = node.args
-        yield from (make(u) for func, make in ODD.items() if func is not node.func)
-        yield from (make(u) for make in ODD_FORMS)
-    elif node.func is sympy.cos:
-        yield from (make(node.args[0]) for make in LIKE_COS)
-    elif node.func is sympy.exp:
-        yield from (make(node.args[0]) for make in LIKE_EXP)
-    elif node.func is sympy.log:
-        yield from (make(node.args[0]) for make in LIKE_LOG)
+    odd = (sympy.sin, sympy.tan, sympy.tanh, sympy.asin, sympy.atan)  # f(u) = u + O(u²)
+    u = node.args[0] if node.is_Function else None
+    if u is not None and node.func in odd:
+        yield from (other(u) for other in odd if other is not node.func)
+        yield from (u, u / (1 + u), u / sympy.sqrt(1 + u**2), sympy.log(1 + u), 1 - sympy.exp(-u))
+    elif node.func is sympy.cos:  # 1 − u²/2 + O(u⁴)
+        yield from (1 - u**2 / 2, sympy.exp(-(u**2) / 2), 1 / (1 + u**2 / 2))
+    elif node.func is sympy.exp:  # 1 + u + O(u²)
+        yield from (1 + u, 1 / (1 - u), (1 + u / 2) ** 2, 1 / (1 - u / 2) ** 2)
+    elif node.func is sympy.log:  # u − 1 + O((u − 1)²)
+        yield from (u - 1, 1 - 1 / u, sympy.sqrt(u) - 1)
     elif node.is_Pow and node.base.is_Add and node.exp.is_number:
-        yield from (node.base ** (sign * p) for p in POWERS for sign in (1, -1))
+        halves = (sympy.Rational(n, 2) for n in range(1, 5))
+        yield from (node.base ** (sign * p) for p in halves for sign in (1, -1))
         first, rest = node.base.as_coeff_Add()
         if first:
             yield sympy.exp(node.exp * rest / first)
@@ -296,7 +252,8 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 def explains_as_well(other: Law, law: Law, n: int) -> bool:
     """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
-    if other == law or other.nodes > law.nodes + AS_LONG:
+    # a longer one still competes with one function more of a variable and a number, f(c·x)
+    if other == law or other.nodes > law.nodes + 6:
         return False
     if other.mean_square > max(law.mean_square, DOUBLE**2) * np.exp(CLEARLY_BETTER / n):
         return False
@@ -328,13 +285,13 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
 
 
 def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
-    """Where two formulas part by more than the table's errors, as near its ranges as can be.
+    """Where two formulas part by ten times the table's errors, as near its ranges as can be.
 
     Returns:
         None if they do not within ten times the ranges.
     """
     low, high = samples.X.min(axis=0), samples.X.max(axis=0)
-    unit = qmc.Sobol(len(low), seed=0).random(POINTS)
+    unit = qmc.Sobol(len(low), seed=0).random(2048)
     # half of the targets may be zero
     usual = float(np.median(np.abs(samples.y)) or np.sqrt(np.mean(samples.y**2)))
     # where both are nearly zero they do not part
@@ -342,7 +299,7 @@ def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
     error = max(float(np.sqrt(law.mean_square)), 1e-6)
     if samples.deviations is not None:
         error *= float(np.median(samples.deviations)) / usual
-    for factor in WIDENED:
+    for factor in (1.0, 1.5, 2.0, 3.0, 5.0, 10.0):
         positive = low > 0
         with np.errstate(all="ignore"):
             ends = np.where(positive, np.log(low), low), np.where(positive, np.log(high), high)
@@ -355,7 +312,7 @@ def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
             difference = np.abs(ours - its) / size
         difference = np.where(np.isfinite(difference), difference, 0.0)
         place = int(np.argmax(difference))
-        if difference[place] > min(PARTED * error, 0.5):
+        if difference[place] > min(10 * error, 0.5):
             at = {name: float(f"{v:.3g}") for name, v in zip(samples.names, X[place], strict=True)}
             return Parting(at, float(difference[place]), factor == 1.0)
     return None

@@ -12,8 +12,6 @@ from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled
 from symreg.formulas.expressions import complexity
 
-SMALLEST = 1e-16
-"""Losses below this are rounding."""
 WIDE = 10.0
 """Positive values that span more than this get a logarithmic axis."""
 
@@ -78,7 +76,7 @@ def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
         if not points:
             continue
         sizes = [size for size, _ in points]
-        losses = np.maximum([loss for _, loss in points], SMALLEST)
+        losses = np.maximum([loss for _, loss in points], 1e-16)  # rounding
         best = np.minimum.accumulate(losses)
         axes.step(sizes, best, where="post", color=color, linewidth=1, alpha=0.7)
         axes.scatter(sizes, losses, s=14, color=color, label=name)

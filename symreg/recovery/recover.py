@@ -52,13 +52,6 @@ from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
-RIVALS = 5
-"""Formulas of the pool to list."""
-SHOWN = 200
-"""Rows kept in a result for its picture."""
-NULL_SEEDS, NULL_SHARE = 2, 0.4
-"""Searches on permuted targets, and the share of the time limit that they may take beside it."""
-
 Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
@@ -193,7 +186,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         gap=evidence.gap,
         agreement=Agreement(selection.agreeing, RESAMPLES),
         nulls=nulls,
-        rivals=selection.rivals[:RIVALS],
+        rivals=selection.rivals[:5],
         pareto_front=tuple(
             FrontPoint(**vars(each) | {"expression": written(each.expression)})
             for each in selection.candidates
@@ -265,7 +258,7 @@ def noise_of(finding: Finding) -> str:
 
 def _points(samples: Samples) -> dict[str, tuple[float, ...]]:
     """Some rows, for pictures."""
-    some = samples.thinned(SHOWN, np.random.default_rng(0))
+    some = samples.thinned(200, np.random.default_rng(0))
     columns = dict(zip(some.names, some.X.T, strict=True)) | {some.target: some.y}
     return {name: tuple(map(float, values)) for name, values in columns.items()}
 
@@ -310,10 +303,11 @@ def _notes(finding: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
 
 
 def _permuted(problem: Problem, search: Search) -> Null:
-    """The same search on shuffled targets, with no law left to find."""
-    config = replace(search.config, seeds=min(NULL_SEEDS, search.config.seeds))
+    """The same search on shuffled targets, with no law left to find: with two seeds at most, in 0.4
+    of the time."""
+    config = replace(search.config, seeds=min(2, search.config.seeds))
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
-    watch = Watch(NULL_SHARE * config.limit(problem.any_law))
+    watch = Watch(0.4 * config.limit(problem.any_law))
     finding = find(
         replace(problem, samples=shuffled, every=None),
         replace(search, config=config, watch=watch, units=None),

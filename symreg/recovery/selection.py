@@ -42,14 +42,8 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.rival import Rival
 
-REFINED = 20
-"""Formulas of the pool, best first, to simplify."""
-WEIGHED = 200
-"""Formulas, best first, considered as good as the selected one."""
 RESAMPLES = 100
 """Draws of groups for the agreement, whose standard error is then 5 % at most."""
-PARALLEL = 2
-"""Searches at a time; the result does not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,8 @@ class Search:
         config = self.config
         budget = Budget(config.individuals, config.generations, config.max_size, watch=self.watch)
         seeds = range(config.seed, config.seed + config.seeds)
-        fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, PARALLEL)
+        # two at a time: the result does not depend on it
+        fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, 2)
         total = sum(map(len, fronts))
         self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
         return [candidate for front in fronts for candidate in front]
@@ -145,7 +140,7 @@ def select(samples: Samples, search: Search) -> Selection:
     floor = effective_floor([*laws, *named], config.floor)
     errors, laws = errors_of(samples, laws, floor, noise=config.errors)
     samples, n = errors.of(samples), samples.n_effective
-    best = sorted(laws, key=lambda law: law.criterion(n, floor))[:REFINED]
+    best = sorted(laws, key=lambda law: law.criterion(n, floor))[:20]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
     pool = [simplified(law, samples, floor) for law in best]
     if units:
@@ -158,7 +153,7 @@ def select(samples: Samples, search: Search) -> Selection:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
-    partings = {} if floor else as_good(law, pool[:WEIGHED], samples)
+    partings = {} if floor else as_good(law, pool[:200], samples)
     selected = law
     if errors.kind != "none":
         law = freed(law, samples)

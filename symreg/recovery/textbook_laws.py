@@ -14,11 +14,6 @@ from symreg.formulas.expressions import merged, skeleton, with_floats
 
 _unit = cache(parse_unit)
 
-MOST_TOLD = 3
-"""Laws of one form to list if units do not decide."""
-TELLING = 8
-"""Least symbols for a form alone to mean anything: c*x*y is the form of every other law."""
-
 
 @dataclass(frozen=True)
 class TextbookLaw:
@@ -90,7 +85,8 @@ def recognised_laws(
 ) -> tuple[str, ...]:
     """Names of the textbook laws with a formula's form, and its units if known."""
     used = sorted({s.name for s in law.form.free_symbols} & set(names))
-    if not used or (not units and law.nodes < TELLING):
+    # without units a short form means nothing: c*x*y is that of every other law
+    if not used or (not units and law.nodes < 8):
         return ()
     symbols = {s.name: s for s in law.form.free_symbols}
     found: list[str] = []
@@ -107,7 +103,7 @@ def recognised_laws(
             if str(law.form) in _forms(known.formula, mapping):
                 found.append(known.name)
                 break
-    return tuple(found) if units or len(found) <= MOST_TOLD else ()
+    return tuple(found) if units or len(found) <= 3 else ()
 
 
 def _forms(formula: str, mapping: Mapping[str, sympy.Symbol]) -> set[str]:

@@ -1,13 +1,13 @@
 """Linear autoregression, refitted to every context."""
 
+from typing import ClassVar
+
 import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import COLORS
 from worldmodel.controls.base import Control
 from worldmodel.predictor import by_windows
-
-FEWEST = 6
 
 
 class Autoregression:
@@ -17,11 +17,13 @@ class Autoregression:
     for a force linear in the distance (Hooke), and for circles.
 
     Args:
-        context_length: positions seen.
+        context_length: positions seen, at least `fewest`.
     """
 
-    def __init__(self, context_length: int = FEWEST) -> None:
-        self.context_length = max(context_length, FEWEST)
+    fewest: ClassVar[int] = 6
+
+    def __init__(self, context_length: int = fewest) -> None:
+        self.context_length = max(context_length, self.fewest)
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -45,7 +47,7 @@ class Autoregression:
 
 autoregression = Control(
     "autoregression",
-    f"linear, fitted to the context of {FEWEST} positions at least",
+    f"linear, fitted to the context of {Autoregression.fewest} positions at least",
     label="autoregression",
     color=COLORS["planets"],
     must="It must give no inverse square: what it fits is a linear recurrence.",

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 FEWEST = 3
 """Least positions for the fit: the ellipse's focus is known, so three fix it."""
 
-CONTEXTS_AT_ONCE = 4096
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 """Of Gaussian quadrature over a step: exact to 1e-12 where the body turns by less than 1 rad."""
 
@@ -73,18 +72,14 @@ def continue_ellipse(
         raise ValueError(
             f"an ellipse is fitted to {FEWEST} or more positions; {context.shape[1]} are given."
         )
-    parts = [
-        _continued(context[start : start + CONTEXTS_AT_ONCE].astype(np.float64))
-        for start in range(0, len(context), CONTEXTS_AT_ONCE)
-    ]
-    return np.concatenate(parts) if parts else np.empty_like(context[:, -1], dtype=np.float64)
+    return _continued(context.astype(np.float64))
 
 
 def predict_by_ellipse(
     position: Float[np.ndarray, "orbit time axis"], context_length: int
 ) -> Float[np.ndarray, "orbit time axis"]:
     """`continue_ellipse` from the last positions at every time; NaN where there are too few."""
-    at_once = CONTEXTS_AT_ONCE * context_length
+    at_once = 4096 * context_length
     return by_windows(position, context_length, continue_ellipse, at_once)
 
 

@@ -19,10 +19,6 @@ from worldmodel.predictor import by_windows, stretches
 
 PAIR = 2
 """Positions that hold a state."""
-MOST_TRIPLES = 200_000
-"""Training triples remembered; evenly spread if there are more."""
-AT_ONCE = 256
-"""Queries solved together: the systems of a spline of 100 points take 20 MB."""
 RIDGE = 1e-10
 """Of the spline's diagonal, relative to its scaled kernel: neighbours may coincide."""
 
@@ -79,6 +75,7 @@ class Lookup:
         context_length: positions before the first prediction, like the model's.
         neighbours: training triples that are interpolated.
         interpolation: from them to the second difference asked for.
+        most: triples remembered, evenly spread if there are more.
     """
 
     def __init__(
@@ -87,11 +84,12 @@ class Lookup:
         context_length: int,
         neighbours: int,
         interpolation: Interpolation,
+        most: int = 200_000,
     ) -> None:
         from scipy.spatial import cKDTree
 
         triples = stretches(memory, PAIR + 1)
-        triples = triples[:: max(1, -(-len(triples) // MOST_TRIPLES))].astype(np.float64)
+        triples = triples[:: max(1, -(-len(triples) // most))].astype(np.float64)
         self.context_length = max(context_length, PAIR)
         self.neighbours = min(neighbours, len(triples))
         self.interpolation = interpolation
@@ -111,9 +109,10 @@ class Lookup:
     def _following(self, contexts: np.ndarray) -> np.ndarray:
         last = contexts[:, -PAIR:]
         places, frame = _in_frame(last)
+        at_once = 256  # the systems of a spline of 100 points take 20 MB
         parts = [
-            self._bend(places[start : start + AT_ONCE] / self.scale)
-            for start in range(0, len(places) or 1, AT_ONCE)
+            self._bend(places[start : start + at_once] / self.scale)
+            for start in range(0, len(places) or 1, at_once)
         ]
         bend = np.einsum("dna,nd->na", frame, np.concatenate(parts))
         return 2 * last[:, 1] - last[:, 0] + bend

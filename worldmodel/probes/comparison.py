@@ -11,7 +11,6 @@ from worldmodel.controls.ellipse import ByEllipse
 from worldmodel.predictor import ArcPredictor
 from worldmodel.probes.acceleration import true_acceleration
 from worldmodel.probes.experiment import Experiment, on_arcs
-from worldmodel.probes.metrics import KICK_STEP_REPORTED
 from worldmodel.probes.states import Arcs
 
 
@@ -61,7 +60,7 @@ def _beside(
     if arcs.kick is not None:
         found |= {"kick_gain": {}, "kick_likeness": {}}
         steps = times - arcs.kick
-        for k in sorted({int(steps.min()), KICK_STEP_REPORTED}):
+        for k in sorted({int(steps.min()), 4}):
             at = usable & (steps == k)
             if at.sum() > 1:
                 beside = _compared(*both, true, at)

@@ -12,11 +12,6 @@ from orbits.force_samples import attracting_gm, axes_of, vectors
 from orbits.powers import non_central_part, power_law, radial_part, third_law
 from orbits.statistics import r_squared, varies
 
-KICK_STEP_REPORTED = 4
-"""Besides the first step read."""
-RESAMPLINGS = 200
-"""Of orbits, for the intervals: the ends of 95 % are then known to a tenth of the width."""
-
 
 def measure(table: pd.DataFrame, seed: int) -> dict[str, Any]:
     """Metrics of a table of force samples; errors if it holds the true accelerations. Intervals of
@@ -67,7 +62,7 @@ def _mass_metrics(
         if len(np.unique(orbit)) >= 2 * (len(varying) + 2):
             features = {name: values[kept] for name, values in varying.items()}
             features["r"] = np.linalg.norm(position[kept], axis=-1)
-            exponents = power_law(radial[kept], features, orbit, RESAMPLINGS, seed).exponents
+            exponents = power_law(radial[kept], features, orbit, seed=seed).exponents
         metrics |= {f"{name}_exponent": dataclasses.asdict(exponents[name]) for name in varying}
     if "m1" in table:
         both = [table[[f"a{axis}{body}" for axis in axes_of(table)]] for body in (1, 2)]
@@ -94,7 +89,7 @@ def power_of_distance(
     radial = -radial_part(acceleration, position)
     kept = radial > 0
     r = np.linalg.norm(position[kept], axis=-1)
-    fit = power_law(radial[kept] / gm[kept], {"r": r}, orbit[kept], RESAMPLINGS, seed)
+    fit = power_law(radial[kept] / gm[kept], {"r": r}, orbit[kept], seed=seed)
     power = fit.exponents["r"]
     if power.value is not None and power.low is not None and power.high is not None:
         power = Estimate(-power.value, -power.high, -power.low)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 RIGHT = 0.1
 """Relative error up to which a state counts as right."""
-LEAST_STATES = 40
-"""With fewer states no field is fitted."""
 BEYOND = 1.5
 """Times as close, and as far, as any training orbit: states outside, separately."""
 PLACES = 6
@@ -151,10 +149,10 @@ class Far(ReadOut):
         arcs, family = experiment.far_arcs(self.count)
         every = read_states(experiment, arcs, family)
         known = every.some(every.answered)
-        if len(known.gm) < LEAST_STATES:
+        least = 40  # states for the parts of a field, of which there are about ten
+        if len(known.gm) < least:
             raise ValueError(
-                f"{len(known.gm)} of {len(every.gm)} far states can be read; {LEAST_STATES} are "
-                "needed."
+                f"{len(known.gm)} of {len(every.gm)} far states can be read; {least} are needed."
             )
         law, random = experiment.law, experiment.random
         field = fitted_field(
