@@ -29,11 +29,10 @@ WEIGHTS = (
 )
 
 
-@parametrize_with_checks(
-    [LawRegressor(**QUICK | {"timeout_in_seconds": 0.2})],
-    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
-)
+@parametrize_with_checks([LawRegressor(**QUICK | {"timeout_in_seconds": 0.2})])
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
+    if check.func.__name__ == "check_sample_weight_equivalence_on_dense_data":
+        pytest.xfail(WEIGHTS)  # at once: the check itself takes longer than all others together
     check(estimator)
 
 

@@ -88,7 +88,9 @@ def test_the_law_itself_is_newtonian(tmp_path):
     assert found.numbers("far")["error"] < 0.01
 
 
-@pytest.mark.parametrize("way", ["copied", "linear", "thin_plate"])
+@pytest.mark.parametrize(
+    "way", ["copied", pytest.param("linear", marks=pytest.mark.slow), "thin_plate"]
+)
 def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
     """Its orbits are others than the run's, which its rivals have."""
     interpolation = getattr(lookups, way)

@@ -13,6 +13,8 @@ from torch.utils.checkpoint import checkpoint
 
 BLOCK = 32
 """Fewest queries grouped together to skip keys."""
+LARGEST = 2**26
+"""Elements of a matrix of weights that is kept whole."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,11 +243,11 @@ class Attention(nn.Module, abc.ABC):
     def full(self, q: Tensor, k: Tensor, v: Tensor, visible: Visible) -> Tensor:
         """The values weighted by the full matrix.
 
-        Where that has more than 2²⁶ elements, the rows are made in groups, and made again for the
-        derivative: memory grows with the length, not with its square.
+        Where that is large, the rows are made in groups, and made again for the derivative: memory
+        grows with the length, not with its square.
         """
         n_query, n_key = q.shape[-2], k.shape[-2]
-        size = max(BLOCK, 2**26 // max(1, q.shape[:-2].numel() * n_key))
+        size = max(BLOCK, LARGEST // max(1, q.shape[:-2].numel() * n_key))
         if n_query <= size:
             return self._weighted(q, k, v, visible)
         again = functools.partial(
