@@ -191,8 +191,8 @@ def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.
 def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
     """A function for another that starts alike, a power of a sum for another."""
     odd = (sympy.sin, sympy.tan, sympy.tanh, sympy.asin, sympy.atan)  # f(u) = u + O(u²)
-    u = node.args[0] if node.is_Function else None
-    if u is not None and node.func in odd:
+    u = node.args[0] if node.is_Function else node
+    if node.func in odd:
         yield from (other(u) for other in odd if other is not node.func)
         yield from (u, u / (1 + u), u / sympy.sqrt(1 + u**2), sympy.log(1 + u), 1 - sympy.exp(-u))
     elif node.func is sympy.cos:  # 1 − u²/2 + O(u⁴)
