@@ -40,7 +40,7 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14795,  # long work is told by the clock; a new group has its form
+        "code_lines": 14732,  # long work is told by the clock; a new group has its form
         "options": 120,
         "capitals": 460,
         "imports_in_functions": 26,
