@@ -93,6 +93,7 @@ symreg compare 2*k/x^2 3/x^2 --variables x --low 0.5 --high 2 --margin 0.1 --lim
 symreg engines
 symreg study small.yaml --out study --workers 1 --minutes 30
 symreg run --data x.zarr --out mine --sources orbit --controls untrained --steps 4 --d-model 16 \
+    --readouts evaluate(steps=5) \
     --n-heads 2 --search-seeds 1
 symreg run --out own --workers 2 --seed 1 --held-out-orbits 12 --sources kicked \
     --controls injected --readouts jacobian(states=10) \
@@ -198,7 +199,7 @@ def write_trajectories(folder):
     many = "time,run,x,y\n"
     for i in range(40 * 32):
         t, run = 0.02 * (i % 32), i // 32
-        a = 0.6 + 0.02 * run  # circles of several sizes: kicked states lie between them
+        a = 0.5 + 0.05 * run  # circles of several sizes: kicked states lie between them
         angle = 6.28 * t / a**1.5 + run
         many += f"{t},{run},{a * math.cos(angle)},{a * math.sin(angle)}\n"
     (folder / "many.csv").write_text(many)

@@ -122,9 +122,12 @@ def _of_target(
     rows = len(samples.y)
     # the density of y under relative errors has the factor 1/|y|
     relative = min(law.criterion(rows, 0.0) for law in shown)
-    relative += 2 * float(np.sum(np.log(samples.scale / size)))
+    zeros = bool((samples.scale == 0).any())  # they have no relative error
+    if not zeros:
+        relative += 2 * float(np.sum(np.log(samples.scale / size)))
     if noise is None and (
-        shown[0].mean_square > LARGEST_RELATIVE**2
+        zeros
+        or shown[0].mean_square > LARGEST_RELATIVE**2
         or min(law.criterion(rows, 0.0) for law in others) < relative
     ):
         noise = "additive"
