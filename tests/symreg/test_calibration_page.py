@@ -1,0 +1,45 @@
+"""The numbers of the calibration page are those of its table."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+KINDS = ("Newtonian", "another force", "as a lookup would", "Keplerian", "neither")
+TABLE = pd.read_csv(NOTEBOOKS / "images" / "calibration.csv")
+PAGE = (NOTEBOOKS / "explanation" / "calibration.md").read_text(encoding="utf-8")
+GOOD = TABLE["map_within_10"] >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("words", "low", "high"),
+    [("at least 95 %", 0.95, 1.1), ("50 to 95 %", 0.5, 0.95), ("at most 50 %", -1.0, 0.5)],
+)
+def test_a_row_of_the_page_counts_the_networks(words, low, high):
+    part = TABLE[(TABLE["map_within_10"] >= low) & (TABLE["map_within_10"] < high)]
+    counts = [len(part), *(int((part["kind"] == kind).sum()) for kind in KINDS)]
+    assert f"| {words} | {' | '.join(map(str, counts))} |" in PAGE
+
+
+def test_false_and_missed_yes_have_exact_intervals():
+    newtonian = TABLE["kind"] == "Newtonian"
+    assert not newtonian[~GOOD].any()
+    assert (TABLE["recovered"] == newtonian).all()
+    none = binomtest(0, int((~GOOD).sum())).proportion_ci()
+    missed = binomtest(int((~newtonian[GOOD]).sum()), int(GOOD.sum())).proportion_ci()
+    assert (
+        f"{(~GOOD).sum()} networks below 95 % (exact 95 % interval 0 to {none.high:.0%}".replace(
+            "%", " %"
+        ).replace("  %", " %")
+        in PAGE
+    )
+    assert f"47 %; {100 * missed.low:.0f} to {100 * missed.high:.0f} %" in PAGE
+
+
+def test_the_missed_have_a_long_context_and_a_family_that_is_wrong():
+    missed = TABLE[GOOD & (TABLE["kind"] != "Newtonian")]
+    assert set(missed["context_length"]) == {32}
+    worst = missed["worst_family"]
+    assert f"right on {100 * worst.min():.0f} to {100 * worst.max():.0f} %" in PAGE
