@@ -40,6 +40,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         binary_operators: as in ["+", "*"]; the engine's by default.
         unary_operators: as in ["sin", "exp"].
         guesses: formulas to start from.
+        errors: of y without `sigma`: additive, relative or logarithmic; by default whichever the
+            residuals suit best.
         sigma_of: standard errors of features by name, each a number or a share as in "5%"; the fit
             is then by orthogonal distances.
         seeds: independent searches.
@@ -68,6 +70,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     binary_operators: Sequence[str] | None = None
     unary_operators: Sequence[str] | None = None
     guesses: Sequence[str] | None = None
+    errors: str | None = None
     sigma_of: Mapping[str, str | float] | None = None
     seeds: int = 5
     timeout_in_seconds: float | None = None
@@ -142,6 +145,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             max_size=self.maxsize,
             operators=tuple(operators),
             guesses=tuple(self.guesses or ()),
+            errors=self.errors,
             sigma_of=self.sigma_of or (),
             seeds=self.seeds,
             time_limit=self.timeout_in_seconds,

@@ -83,8 +83,6 @@ class TorchModule:
     @property
     def precision(self) -> float:
         """Spacing of the weights' floating point."""
-        import torch
-
         kinds = {each.dtype for each in self.module.parameters() if each.is_floating_point()}
         return max((torch.finfo(kind).eps for kind in kinds), default=0.0)
 

@@ -113,3 +113,16 @@ def test_an_option_that_will_not_do_is_one_line():
     with pytest.raises(ValueError, match="engine") as refusal:
         LawRegressor(engine="prosection").fit(X, y)
     assert "\n" not in str(refusal.value)
+
+
+def test_errors_of_the_target_are_an_option():
+    X, y = gravity()
+    scattered = y * np.exp(0.1 * np.random.default_rng(0).standard_normal(len(y)))
+    told = [
+        LawRegressor(**QUICK, errors=errors).fit(X, scattered).recovery_.noise
+        for errors in ("logarithmic", "relative")
+    ]
+    assert "logarithm" in told[0]
+    assert "logarithm" not in told[1]
+    with pytest.raises(ValueError, match="logarithmic"):
+        LawRegressor(errors="logaritmic").fit(X, y)
