@@ -233,9 +233,14 @@ def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 
         form, start = skeleton(merged(expression))
     except TooLongError:
         return None
-    if len(start) > MOST_CONSTANTS:
-        return None
-    if form.has(*UNDEFINED):
+    return _fitted(form, start, samples, source, seed)
+
+
+def _fitted(
+    form: sympy.Expr, start: Sequence[float], samples: Samples, source: str, seed: int
+) -> Law | None:
+    """A skeleton with its constants fitted, as `refitted` has it."""
+    if len(start) > MOST_CONSTANTS or form.has(*UNDEFINED):
         return None
     found = fit(form, start, samples)
     whole = substituted(form, found.constants)
@@ -249,12 +254,15 @@ def freed(law: Law, samples: Samples) -> Law:
     """The same with a fitted number in front of every term, and for every exact one inside.
 
     A search sets numbers to simple ones where that is the shorter description; with noise each of
-    them has an interval, and with units a dimension. Exponents stay, and a named law.
+    them has an interval, and with units a dimension. Exponents stay, a named law, and what one
+    constant ties: GM in front of a sum is not one for each of its terms.
     """
     if law.name is not None:
         return law
-    free = refitted(with_coefficients(law.expression), samples, law.source, law.seed)
-    return law if free is None or len(free.constants) <= len(law.constants) else free
+    form, more = skeleton(with_coefficients(law.form), len(law.constants))
+    start = (*law.constants, *more)
+    free = _fitted(form, start, samples, law.source, law.seed) if more else None
+    return law if free is None else free
 
 
 def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> Law:

@@ -145,17 +145,18 @@ def _sum(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
     return leading, {base: sympy.Integer(1)}, sympy.Integer(0)
 
 
-def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
+def skeleton(expression: sympy.Expr, first: int = 0) -> tuple[sympy.Expr, list[float]]:
     """The expression with `_c0`, `_c1`, ... in place of its floats, and these in order.
 
-    Integers and rationals stay: they are structure (`r**2`); floats are fitted.
+    Integers and rationals stay: they are structure (`r**2`); floats are fitted. `first` is the
+    number of the first constant, if the expression has some.
     """
     values: list[float] = []
 
     def replaced(node: sympy.Expr) -> sympy.Expr:
         if node.is_Float:
             values.append(float(node))
-            return constant_symbol(len(values) - 1)
+            return constant_symbol(first + len(values) - 1)
         if not node.args:
             return node
         return node.func(*(replaced(argument) for argument in node.args))
@@ -164,20 +165,31 @@ def skeleton(expression: sympy.Expr) -> tuple[sympy.Expr, list[float]]:
 
 
 def with_floats(expression: sympy.Expr) -> sympy.Expr:
-    """The expression with numbers to fit: floats, except exponents and signs."""
+    """The expression with numbers to fit: floats, except exponents, signs and factors of a free
+    constant."""
     if expression.is_Rational:
         return expression if expression in (-1, 0, 1) else sympy.Float(expression)
     if not expression.args:
         return expression
     if expression.is_Pow:
         return with_floats(expression.base) ** expression.exp
+    number, rest = expression.as_coeff_Mul()
+    if number != 1 and _is_scaled(rest):
+        return number * with_floats(rest)
     return expression.func(*(with_floats(argument) for argument in expression.args))
 
 
 def with_coefficients(expression: sympy.Expr) -> sympy.Expr:
-    """`with_floats`, and every term of the outermost sum with a number in front."""
-    terms = sympy.Add.make_args(with_floats(expression))
-    return sympy.Add(*(sympy.Float(c) * rest for c, rest in (t.as_coeff_Mul() for t in terms)))
+    """`with_floats`, and every term of the outermost sum with a number or constant in front."""
+    terms = (term.as_coeff_Mul() for term in sympy.Add.make_args(with_floats(expression)))
+    return sympy.Add(*((c if _is_scaled(rest) else sympy.Float(c)) * rest for c, rest in terms))
+
+
+def _is_scaled(product: sympy.Expr) -> bool:
+    """Whether one of the factors is a free constant."""
+    return any(
+        f.is_Symbol and f.name.startswith(CONSTANT_PREFIX) for f in sympy.Mul.make_args(product)
+    )
 
 
 def constant_symbol(index: int) -> sympy.Symbol:

@@ -1,12 +1,13 @@
 """A fitted formula as a person would write it.
 
-`simplest` writes the same function in fewer characters: powers instead of exp(y·log x), no factor
-1.0, sin² + cos² gone, sums expanded or factored, whichever is shorter. Numbers are symbols
-meanwhile, since sympy's algebra is for exact ones, and the result is evaluated against the
-original. `simple_numbers` then writes a number that its interval allows to be a simple one as that,
-and others with the digits that the interval supports.
+`simplest` writes the same function with fewer numbers or in fewer characters: powers instead of
+exp(y·log x), no factor 1.0, sin² + cos² gone, sums expanded or factored, whichever is shorter.
+Numbers are symbols meanwhile, since sympy's algebra is for exact ones, and the result is evaluated
+against the original. `simple_numbers` then writes a number that its interval allows to be a simple
+one as that, and others with the digits that the interval supports.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 
@@ -54,7 +55,10 @@ WAYS: tuple[Callable[[sympy.Expr], sympy.Expr], ...] = (
 
 
 def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
-    """The shortest way to write a formula with its numbers.
+    """The way to write a formula that has the fewest numbers; of these, the shortest.
+
+    sympy multiplies out a number times a sum, so that GM·(1/r + k)·exp(-k·r) would be read as one
+    with three numbers.
 
     Args:
         formula: with floats.
@@ -62,11 +66,11 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
     """
     values = evaluate(formula, samples.names, samples.X)
     size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
-    best, length = formula, len(written(formula))
+    best, length = formula, _length(formula)
     try:
         with limited(SECONDS, "it takes too long"):
             for other in _ways(formula):
-                shorter = len(written(other))
+                shorter = _length(other)
                 if shorter >= length or other.has(sympy.nan, sympy.zoo, sympy.oo, sympy.I):
                     continue
                 apart = np.abs(evaluate(other, samples.names, samples.X) - values)
@@ -75,6 +79,12 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
     except TooLongError:
         pass
     return best
+
+
+def _length(formula: sympy.Expr) -> tuple[int, int]:
+    """Different numbers of a formula that are not simple, and its characters."""
+    numbers = {f"{abs(float(number)):.12g}" for number in formula.atoms(sympy.Float)}
+    return sum(not is_simple(float(number)) for number in numbers), len(written(formula))
 
 
 def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -87,7 +97,9 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
         if is_simple(value):
             whole[number] = exact(value)
         else:
-            own = symbols.setdefault(abs(value), sympy.Dummy(positive=True))
+            own = _tied(abs(value), symbols)
+            if own is None:
+                own = symbols[abs(value)] = sympy.Dummy(positive=True)
             whole[number] = own if value > 0 else -own
     bare = formula.xreplace(whole)
     numbers = {own: sympy.Float(value) for value, own in symbols.items()}
@@ -96,6 +108,19 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
         back = other.xreplace(numbers)
         yield back
         yield _with_unit_sums(back)
+
+
+def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
+    """A number as another one, or as the product or ratio of two: by chance none is to 1e-12."""
+    for (one, first), (other, second) in itertools.product(symbols.items(), repeat=2):
+        for product, made in (
+            (one, first),
+            (one * other, first * second),
+            (one / other, first / second),
+        ):
+            if abs(product - value) <= SAME * value:
+                return made
+    return None
 
 
 def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:

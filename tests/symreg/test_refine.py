@@ -8,6 +8,7 @@ from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp, weighed
 from symreg.fit.refine import (
     Law,
+    freed,
     is_same_law,
     preferred,
     refitted,
@@ -49,6 +50,19 @@ def test_a_term_that_explains_nothing_is_pruned():
     samples = samples_of(lambda x: 39.478 / x**2, noise=0.01)
     law = refitted(39.0 / r**2 + 0.05 * r + 0.01, samples, "test")
     assert len(simplified(law, samples, ERROR_FLOOR).constants) == 1
+
+
+def test_what_one_constant_ties_stays_tied_when_numbers_are_fitted():
+    # sympy multiplies out a number times a sum: GM·(1 + r)·exp(-r)/r² has one number, not two
+    samples = samples_of(lambda x: 39.478 * (1 / x**2 + 1 / x) + 3.5, noise=0.01)
+    gm = sympy.Symbol("_c0", real=True)
+    tied = Law(gm * (1 / r**2 + 1 / r), (39.0,), 1.0, 0.0, 9, "test")
+    assert freed(tied, samples) == tied
+    # exact numbers are fitted, also where terms have none
+    exact = Law(gm * (1 / r**2 + 1 / r) + sympy.Rational(7, 2), (39.0,), 1.0, 0.0, 9, "test")
+    assert freed(exact, samples).constants == pytest.approx((39.478, 3.5), rel=0.2)
+    bare = Law(1 / r**2 + sympy.Rational(7, 2) * r, (), 1.0, 0.0, 9, "test")
+    assert len(freed(bare, samples).constants) == 2
 
 
 def test_a_smooth_error_below_the_floor_buys_no_constant():
