@@ -40,7 +40,7 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14734,  # the estimator takes the kind of errors
+        "code_lines": 14737,  # the kind of errors in the estimator, targets of zeros
         "options": 120,
         "capitals": 460,
         "imports_in_functions": 26,
