@@ -26,7 +26,7 @@ SETTING = ["target", "context_length", "attention"]
 """What a cluster of the bootstrap shares: seeds and lengths of training are no new setting."""
 DRAWS = 1000
 HEADS = (
-    "probe", "area under the curve", "within a target", "longest training",
+    "probe", "area under the curve", "within a target", "1000 steps and more",
     "false yes, missed yes at its line", "at the best line", "yes to another force",
     "rank correlation", "s",
 )  # fmt: skip
@@ -78,7 +78,7 @@ def row(probe: Probe, name: str, table: pd.DataFrame) -> dict:
     cluster = table.loc[judged, SETTING].astype(str).agg(" ".join, axis=1).to_numpy()
     half = np.unique(cluster, return_inverse=True)[1] % 2 == 0
     line = best_line(own[half], has[half])
-    longest = (table.loc[judged, "steps"] == table["steps"].max()).to_numpy()
+    longest = (table.loc[judged, "steps"] >= 1000).to_numpy()
     # another force: within 10 % of Newton's on half of the states at most, of its own on most
     other = (~newton) & (share <= HAS_NOT) & (table["own_within_10"] >= HAS).to_numpy()
     rest, known = own[~half], has[~half]
