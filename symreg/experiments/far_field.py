@@ -66,7 +66,7 @@ class FarField:
     field_error: float
     kick_field_error: float | None
     remainder: float
-    smooth_share: float
+    unevenness: float
     closest: float
     farthest: float
     families: dict[str, Errors]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from orbits.printing import plural
-from orbits.whole_field import PARTS, Terms
+from orbits.whole_field import PARTS, TINY, Terms
 from symreg.experiments.far_field import Comparison, FarField, Limits
 from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stated
 from symreg.recovery.judge import null_gate
@@ -34,7 +34,7 @@ KICK = "kick R²"
 FAR, CELLS, FAMILY_ERROR = "far states by family", "far states by cell", "median by family"
 ANSWERED, CLOSED_LOOP = "far states answered", "on its own predictions"
 CERTAIN = "nothing else for certain"
-SMOOTH = "nothing smooth left over"
+EVEN = "even over the states"
 BEATS = "better than the best lookup"
 LOCAL = "locality of the Jacobian"
 RADIAL_PARTS = ("exponent", "curvature")
@@ -42,6 +42,9 @@ RADIAL_PARTS = ("exponent", "curvature")
 ONE_FIELD, KICK_FIELD = "one field on far states", "and after a kick"
 """That the accelerations form a field, whatever its law."""
 SOME = "a force at all"
+NEARER = "nearer to that field than to the law"
+"""Not a field of the law with errors, which are as far from their own fit as from the law."""
+TIMES = "times as small a median error,"
 LATER_STEP = 4
 """Steps after a kick at which a Keplerian model is still wrong."""
 
@@ -80,10 +83,8 @@ def far_gates(
     sizes = {name: (part.size, part.half_width) for name, part in far.parts.items()}
     limits = {name: part.size for name, part in (injected.parts if injected else {}).items()}
     gates += part_gates(sizes, limits, t)
-    smooth = far.smooth_share
-    if far.field_error <= max(t.field_sure, 3 * (injected.field_error if injected else 0.0)):
-        smooth = 0.0  # too little to speak of
-    gates.append(measured(share(SMOOTH, smooth, t.smooth_share, "the smooth part of what is left")))
+    most = max(t.field_part, 3 * (injected.unevenness if injected else 0.0))
+    gates.append(measured(share(EVEN, far.unevenness, most, "a difference between groups")))
     if beside is not None:
         gate = at_least(BEATS, beside.ratio, t.lookup_ratio)
         if not beside.decides:
@@ -161,6 +162,8 @@ def still_passes(
         own = error[family == each]
         if np.median(own) > t.far_error or np.mean(own <= 0.1) < t.far_right:
             return False
+    if terms.unevenness(acceleration) > t.field_part:
+        return False
     sizes = terms.sizes(terms.coefficients(acceleration))
     widths = {name: (sizes[name], part.half_width) for name, part in far.parts.items()}
     return all(gate.passed for gate in part_gates(widths, {}, t))
@@ -322,6 +325,9 @@ def world_model_kind(
         newtonian.append(stated("law from kicked states", kicked.recovered, "recovered", told))
     far = found.far
     beyond = far_gates(far, found.injected_far, found.beside, t)
+    nearer = None
+    if far is not None and far.all.error is not None:
+        nearer = far.all.error / max(far.field_error, TINY)
     another = [
         measured(
             at_least_share(
@@ -332,6 +338,7 @@ def world_model_kind(
             share(KICK_FIELD, far.kick_field_error if far else None, t.far_error, "median error")
         ),
         measured(share(SOME, far.size if far else None, t.field_size, "median size", True)),
+        measured(replace(at_least(NEARER, nearer, t.lookup_ratio), what=TIMES)),
         *local,
     ]
     keplerian = [

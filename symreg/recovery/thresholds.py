@@ -75,13 +75,10 @@ class Thresholds:
     field_part: float = 0.03
     """Largest non-central part of the field, plus its uncertainty, as a fraction of the law's:
     along or across the velocity, around the centre, with direction or speed, towards another
-    centre."""
+    centre; and largest difference of the field between groups of states, minus its uncertainty."""
     field_sure: float = 0.01
     """Largest part of the field that the law lacks, minus its uncertainty: one of those, or another
     dependence on distance."""
-    smooth_share: float = 0.3
-    """Largest fraction of the remaining field, where that exceeds `field_sure`, that varies
-    smoothly with position and velocity and so would belong to another force."""
     ellipse_likeness: float = 0.5
     """Smallest cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
     locality: float = 0.9

@@ -105,7 +105,7 @@ def verdict(model, law: str, seed: int) -> dict:
         "families": {name: [each.error, each.right] for name, each in far.families.items()},
         "cell": min(c.right for c in far.cells if c.right is not None and c.states >= 10),
         "parts": {name: [part.size, part.half_width] for name, part in far.parts.items()},
-        "remainder": far.remainder, "smooth": far.smooth_share,
+        "remainder": far.remainder, "unevenness": far.unevenness,
         "outside": {name: each.error for name, each in far.outside.items()},
     }  # fmt: skip
 

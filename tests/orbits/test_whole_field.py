@@ -5,7 +5,7 @@ import pytest
 
 from orbits import GM_SUN
 from orbits.forces import known_law
-from orbits.whole_field import PARTS, fitted_field, smooth_share
+from orbits.whole_field import PARTS, Terms, fitted_field
 
 NEWTON = known_law("newton")
 
@@ -60,33 +60,44 @@ def test_a_force_stronger_on_some_sides_has_a_part(folds):
     assert bearing.size + bearing.half_width < 0.05
 
 
-def left_over(departure, axes):
-    x, v, gm, a = states(axes)
-    field = fitted_field(a + departure(x, v, a), x, v, gm, NEWTON, np.random.default_rng(0))
-    size = np.linalg.norm(a, axis=1)
-    rest = (a + departure(x, v, a) - field.at(x, v, gm)) / size[:, None]
-    circular = np.sqrt(size * np.linalg.norm(x, axis=1))
-    return smooth_share(rest, x, v, circular, np.random.default_rng(0))
+def uneven(departure, axes):
+    x, v, gm, a = states(axes, 2000)
+    return Terms(x, v, gm, NEWTON).unevenness(a + departure(x, v, a))
 
 
 def uniform(x, v, a):
     return np.full_like(x, 0.05 * GM_SUN)
 
 
-def second_centre(x, v, a):
-    return 0.3 * NEWTON.acceleration(x - 3.0, np.full(len(x), GM_SUN))
-
-
 def rough(x, v, a):
     return 0.1 * a * np.sin(1e5 * x[:, :1])
 
 
+def stronger(where):
+    return lambda x, v, a: 0.05 * a * where(x, v)[:, None]
+
+
 @pytest.mark.parametrize("axes", [2, 3])
-def test_a_smooth_force_without_a_part_of_its_own_is_foretold_and_a_rough_one_is_not(axes):
-    for force in (uniform, second_centre):
-        assert left_over(force, axes) > 0.4, force.__name__
-    assert left_over(rough, axes) < 0.1
+def test_a_force_without_a_part_of_its_own_is_uneven_and_a_rough_one_is_not(axes):
+    assert uneven(uniform, axes) > 0.03
+    assert uneven(rough, axes) < 0.02
+    assert uneven(lambda x, v, a: 0.05 * a, axes) < 0.001  # another constant is one everywhere
 
 
-def test_nothing_left_over_is_not_smooth():
-    assert left_over(lambda x, v, a: np.zeros_like(x), 2) <= 1
+@pytest.mark.parametrize(
+    "where",
+    [
+        lambda x, v: np.linalg.norm(x, axis=1) > 1.2,
+        lambda x, v: np.sum(x * v, axis=1) > 0,
+        lambda x, v: (x[:, 0] > 0) & (np.abs(x[:, 1]) < x[:, 0]),
+        lambda x, v: x[:, 0] * v[:, 1] > x[:, 1] * v[:, 0],
+        lambda x, v: np.sum(v**2, axis=1) * np.linalg.norm(x, axis=1) > GM_SUN,
+    ],
+    ids=["far out", "outward", "one quadrant", "one way round", "fast"],
+)
+def test_a_force_that_is_stronger_somewhere_is_uneven_by_as_much(where):
+    assert 0.04 < uneven(stronger(where), 2) <= 0.0501
+
+
+def test_nothing_is_even():
+    assert uneven(lambda x, v, a: np.zeros_like(x), 2) == 0

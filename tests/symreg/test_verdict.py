@@ -28,6 +28,7 @@ from symreg.experiments.verdict import (
     CERTAIN,
     CLOSED_LOOP,
     COPIERS,
+    EVEN,
     FAMILY_ERROR,
     FAR,
     KEPLERIAN,
@@ -104,7 +105,7 @@ def cell(right, states=20):
 RIGHT = FarField(
     all=errors(0.01, 0.99, 660), mean_error=0.015, closed_loop_right=0.99,
     anticlockwise_error=0.01, clockwise_error=0.01, size=1.0, field_right=0.99, field_error=0.02,
-    kick_field_error=0.02, remainder=0.04, smooth_share=0.1, closest=0.3, farthest=2.9,
+    kick_field_error=0.02, remainder=0.04, unevenness=0.01, closest=0.3, farthest=2.9,
     families={"at rest": errors(0.005, 1.0), "unbound": errors(0.02, 0.95)},
     outside={"closer": errors(0.3, 0.0), "farther": errors(0.2, 0.05)},
     cells=(cell(0.9), cell(0.2, 4)),
@@ -212,8 +213,8 @@ FAMILY = {"at rest": errors(0.005, 1.0), "fast": errors(0.02, 0.89)}
         (part("drag", 0.05), ["no part along the velocity", CERTAIN]),
         (part("exponent", 0.02, 0.001), [CERTAIN]),
         (part("exponent", 0.02, 0.02), []),
-        (replace(RIGHT, smooth_share=0.8), ["nothing smooth left over"]),
-        (replace(RIGHT, smooth_share=0.8, field_error=0.005), []),  # too little to speak of
+        (replace(RIGHT, unevenness=0.031), [EVEN]),
+        (replace(RIGHT, unevenness=0.029), []),
     ],
 )
 def test_each_gate_on_far_states_alone_says_no(far, gates):
@@ -239,8 +240,11 @@ def test_a_field_is_told_from_a_lookup_and_from_another_force():
     assert kind(0.99, 0.99, 0.99, beside=WORSE).kind == LOOKUP
     assert kind(0.99, 0.99, 0.99, far=LOST, beside=WORSE).kind == LOOKUP
     assert kind(0.99, 0.99, 0.99, far=LOST).kind == NEITHER
-    assert kind(0.99, 0.99, 0.99, far=part("drag", 0.1)).kind == ANOTHER
-    other = replace(RIGHT, families={"slow": errors(0.6, 0.0)})
+    dragged = replace(part("drag", 0.1), all=errors(0.1, 0.5, 660))
+    assert kind(0.99, 0.99, 0.99, far=dragged).kind == ANOTHER
+    # as far from its own fit as from the law: the law, with errors
+    assert kind(0.99, 0.99, 0.99, far=part("drag", 0.1)).kind == NEITHER
+    other = replace(RIGHT, all=errors(0.6, 0.0), families={"slow": errors(0.6, 0.0)})
     assert kind(0.5, 0.3, 0.4, NO_LAW, far=other).kind == ANOTHER
     # right wherever it is asked, and not on its own predictions: no other force
     assert kind(0.99, 0.99, 0.99, far=replace(RIGHT, closed_loop_right=0.0)).kind == NEITHER

@@ -104,7 +104,7 @@ class Far(ReadOut):
         "field_error": "median relative error against the field's own fit",
         "field_right": f"share of states within {RIGHT:.0%} of it",
         "remainder": "error against it of nine states in ten, at most",
-        "smooth_share": "fraction of that error smooth in position and velocity",
+        "unevenness": "difference of the departure between groups of states",
         "kick_field_error": "the same one step after a kick",
         "anticlockwise_error": "moving anticlockwise",
         "clockwise_error": "moving clockwise",
@@ -138,13 +138,13 @@ class Far(ReadOut):
         (`orbits.whole_field`) with the half-width of its 95 % interval. `field_error` is the error
         against the fitted field, whatever its law, and `field_right` the share of states within
         10 % of it; `remainder` is the 90 % quantile of that error, which bounds what no part
-        explains; `smooth_share` how much of it other states predict (a force that has no part here
-        is smooth), and `kick_field_error` the same one step after a kick.
+        explains; `unevenness` the largest difference of the departure from the law between groups
+        of states, and `kick_field_error` the same one step after a kick.
 
         `cells` and `places` say by distance (au), speed and direction which states are right, `map`
         what each state is, and `states` what the model says of it.
         """
-        from orbits.whole_field import fitted_field, smooth_share
+        from orbits.whole_field import Terms, fitted_field
 
         arcs, family = experiment.far_arcs(self.count)
         every = read_states(experiment, arcs, family)
@@ -172,8 +172,8 @@ class Far(ReadOut):
             "field_error": _median(left),
             "field_right": float(np.mean(left <= RIGHT)),
             "remainder": float(np.quantile(left, 0.9)),
-            "smooth_share": smooth_share(
-                rest, known.position, known.velocity, known.circular, random()
+            "unevenness": Terms(known.position, known.velocity, known.gm, law).unevenness(
+                known.acceleration
             ),
             "kick_field_error": _after_kick(experiment, field),
             "anticlockwise_error": _median(error[spin > 0]),
