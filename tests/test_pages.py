@@ -433,7 +433,8 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     without = newton[newton["within_10"] <= script["HAS_NOT"]]
     found |= {f"{share:.0%}" for share in without["within_10"]}
     found |= {f"{r2:.3f}" for r2 in newton["linear_force"]}
-    found |= {f"{r2:.2f}" for r2 in without["implied_orbits"]}
+    found |= {f"{r2:.{digits}f}" for r2 in without["implied_orbits"] for digits in (2, 3)}
+    found |= {f"{-score:.3f}" for score in newton["rollout"]}
     found |= {"10 %", "90 %"}  # what is asked
     predictors = runpy.run_path(str(folder / "predictors.py"))
     scores = pd.read_csv(ROOT / "notebooks" / "images" / "predictors.csv")
