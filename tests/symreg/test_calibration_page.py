@@ -35,7 +35,7 @@ def test_false_and_missed_yes_have_exact_intervals():
         ).replace("  %", " %")
         in PAGE
     )
-    assert f"47 %; {100 * missed.low:.0f} to {100 * missed.high:.0f} %" in PAGE
+    assert f"43 %; {100 * missed.low:.0f} to {100 * missed.high:.0f} %" in PAGE
 
 
 def test_the_missed_have_a_long_context_and_a_family_that_is_wrong():
