@@ -8,11 +8,11 @@ that each break one symmetry; what none explains remains.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri
 
 from orbits.estimates import STANDARD_ERRORS
 
@@ -136,9 +136,8 @@ class Terms:
                 errors.append(np.sqrt(np.pi / 2) * 1.4826 * np.array(widths))
         middle, error = np.array(medians), np.array(errors)
         apart = np.abs(middle[:, :, None] - middle[:, None, :])
-        half_widths = -ndtri(0.025 / (apart.size / 2)) * np.hypot(
-            error[:, :, None], error[:, None, :]
-        )
+        quantile = -NormalDist().inv_cdf(0.025 / (apart.size / 2))
+        half_widths = quantile * np.hypot(error[:, :, None], error[:, None, :])
         return max(0.0, float(np.max(apart - half_widths)))
 
     def _groups(self, unit: np.ndarray, frame: np.ndarray) -> Iterator[list[np.ndarray]]:

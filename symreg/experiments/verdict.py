@@ -42,9 +42,6 @@ RADIAL_PARTS = ("exponent", "curvature")
 ONE_FIELD, KICK_FIELD = "one field on far states", "and after a kick"
 """That the accelerations form a field, whatever its law."""
 SOME = "a force at all"
-NEARER = "nearer to that field than to the law"
-"""Not a field of the law with errors, which are as far from their own fit as from the law."""
-TIMES = "times as small a median error,"
 LATER_STEP = 4
 """Steps after a kick at which a Keplerian model is still wrong."""
 
@@ -338,7 +335,13 @@ def world_model_kind(
             share(KICK_FIELD, far.kick_field_error if far else None, t.far_error, "median error")
         ),
         measured(share(SOME, far.size if far else None, t.field_size, "median size", True)),
-        measured(replace(at_least(NEARER, nearer, t.lookup_ratio), what=TIMES)),
+        # errors about the law are as far from their own fit as from the law
+        measured(
+            replace(
+                at_least("nearer to that field than to the law", nearer, t.lookup_ratio),
+                what="times as small a median error,",
+            )
+        ),
         *local,
     ]
     keplerian = [
