@@ -6,7 +6,7 @@ import pytest
 from orbits import invariants
 from orbits.elements import Elements, state_from_elements
 from orbits.forces import LAWS, parse_law
-from orbits.populations.bound import FEW, bound_share, sample_bound
+from orbits.populations.bound import bound_share, sample_bound
 from orbits.populations.ranges import Ranges
 from orbits.simulators.integrate import integrate, rk4_step
 from orbits.units import GM_SUN
@@ -92,7 +92,7 @@ def test_simulators_agree_and_conserve_under_every_law(spec):
     law = parse_law(spec)
     gm = np.full(6, GM_SUN)
     ranges = Ranges(semi_major_axis=law.natural_range())
-    if bound_share(law, ranges, GM_SUN) <= FEW:
+    if bound_share(law, ranges, GM_SUN) <= 0.02:  # hardly any pair of apsides has a stable orbit
         # no bound orbit: nearly circular arcs, short enough not to run away
         position = np.stack([np.linspace(0.5, 2, 6), np.zeros(6)], axis=1)
         speed = 0.9 * np.sqrt(-law.radial_acceleration(position[:, 0], gm) * position[:, 0])

@@ -1,5 +1,7 @@
 """One form for all rows with constants for every group: which are shared, and their intervals."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,15 +37,16 @@ def found():
 
 def test_the_form_is_found_and_only_what_must_differ_does(found):
     assert found.found
-    assert found.per_group.form == "c1*exp(c2*x)"
+    size, rate = re.fullmatch(r"(c\d)\*exp\((c\d)\*x\)", found.per_group.form).groups()
     assert found.per_group.values == ("iron", "lead", "zinc")
-    assert found.per_group.constants == {"c1": ("c1_1", "c1_2", "c1_3"), "c2": ("c2",)}
+    own = tuple(f"{size}_{number}" for number in (1, 2, 3))
+    assert found.per_group.constants == {size: own, rate: (rate,)}
     table = found.by_group()
-    for metal, size in SIZES.items():
-        assert table.c1_low[metal] < size < table.c1_high[metal]
-    assert table.c2_low["iron"] < -RATE < table.c2_high["iron"]
-    assert "c2 is the same in all groups" in found.explanation
-    assert "c1 by metal: iron:" in found.explanation
+    for metal, true in SIZES.items():
+        assert table[f"{size}_low"][metal] < true < table[f"{size}_high"][metal]
+    assert table[f"{rate}_low"]["iron"] < -RATE < table[f"{rate}_high"]["iron"]
+    assert f"{rate} is the same in all groups" in found.explanation
+    assert f"{size} by metal: iron:" in found.explanation
 
 
 def test_predictions_go_by_the_group_and_survive_json(found, tmp_path):

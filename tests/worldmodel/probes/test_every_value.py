@@ -69,8 +69,8 @@ def test_bodies_are_refused_where_a_read_out_knows_fewer():
 @pytest.mark.parametrize(
     ("out", "options", "words"),
     [
-        ("a.parquet", ("--readout", "kick_response"), "writes JSON, but"),
-        ("a.json", (), "writes Parquet, but"),
+        ("a.parquet", ("--readout", "kick_response"), "a .json file is written"),
+        ("a.json", (), "a .parquet file is written"),
         ("a.parquet", ("--states", "kicked"), "is not a run"),
     ],
 )
