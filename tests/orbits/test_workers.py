@@ -20,6 +20,14 @@ def alive(processes):
     return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
+def command_of(process):
+    """Nothing of one that ended while it was looked at."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
 def eventually(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
@@ -34,7 +42,7 @@ def at_work(path, cwd=None, safe=True):
     mine = psutil.Process(process.pid)
 
     def children():
-        return [p for p in mine.children(recursive=True) if "forkserver" in " ".join(p.cmdline())]
+        return [p for p in mine.children(recursive=True) if "forkserver" in command_of(p)]
 
     # the server and two workers, which take time for orbits
     eventually(lambda: sum(sum(p.cpu_times()[:2]) > 0.3 for p in children()) >= 2)
