@@ -6,8 +6,8 @@ Here the departure from a law is fitted, state by state in units of the law's ow
 that each break one symmetry; what none explains remains.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,7 @@ class Terms:
         self.true = law.acceleration(position, gm)
         self.size = np.linalg.norm(self.true, axis=1)
         self.shares = terms / self.size[:, None, None]
-        self.position, self.velocity = position, velocity
+        self.position, self.velocity, self.law = position, velocity, law
 
     def coefficients(
         self, acceleration: Vectors, rows: np.ndarray | slice = slice(None)
@@ -122,11 +122,10 @@ class Terms:
         equal medians. Certain: its 95 % half-width is subtracted, for all differences at once
         (Bonferroni).
         """
-        unit = self.position / np.linalg.norm(self.position, axis=1, keepdims=True)
-        frame = turning_frame(unit, self.velocity)
+        frame, ways = self._groups
         departures = np.einsum("eni,ni->ne", frame, acceleration - self.true) / self.size[:, None]
         medians, errors = [], []
-        for groups in self._groups(unit, frame):
+        for groups in ways:
             for values in departures.T:
                 own = [values[rows] for rows in groups]
                 medians.append([np.median(each) for each in own])
@@ -140,28 +139,24 @@ class Terms:
         half_widths = quantile * np.hypot(error[:, :, None], error[:, None, :])
         return max(0.0, float(np.max(apart - half_widths)))
 
-    def _groups(self, unit: np.ndarray, frame: np.ndarray) -> Iterator[list[np.ndarray]]:
-        """Rows of the states in sixths, sorted in each of several ways."""
-        fast = np.linalg.norm(self.velocity, axis=1)
+    @cached_property
+    def _groups(self) -> tuple[np.ndarray, list[list[np.ndarray]]]:
+        """The turning frame, and rows of the states in sixths, sorted in each of several ways."""
+        r = np.linalg.norm(self.position, axis=1)
+        unit, fast = self.position / r[:, None], np.linalg.norm(self.velocity, axis=1)
+        frame = turning_frame(unit, self.velocity)
         radial, tangential = np.einsum("eni,ni->ne", frame, self.velocity)[:, :2].T
         heading = radial / np.maximum(fast, TINY)
         across = np.sign(tangential) * np.sqrt(np.maximum(1 - heading**2, 0))
-        r = np.linalg.norm(self.position, axis=1)
-        for column in (r, fast / np.sqrt(r * self.size), heading, across, *unit.T):
-            yield np.array_split(np.argsort(column, kind="stable"), min(6, len(r)))
+        columns = (r, fast / np.sqrt(r * self.size), heading, across, *unit.T)
+        return frame, [
+            np.array_split(np.argsort(column, kind="stable"), min(6, len(r))) for column in columns
+        ]
 
 
-def fitted_field(
-    acceleration: Vectors,
-    position: Vectors,
-    velocity: Vectors,
-    gm: Float[np.ndarray, " state"],
-    law: "ForceLaw",
-    random: np.random.Generator,
-) -> WholeField:
-    """Fit the departure of accelerations from a law by the parts of a field; all in au and yr."""
-    terms = Terms(position, velocity, gm, law)
-    best, states = terms.coefficients(acceleration), len(gm)
+def fitted_field(terms: Terms, acceleration: Vectors, random: np.random.Generator) -> WholeField:
+    """Fit the departure of accelerations, au/yr^2, from a law by the parts of a field."""
+    best, states = terms.coefficients(acceleration), len(acceleration)
     resampled = [
         terms.squares(terms.coefficients(acceleration, random.integers(states, size=states)) - best)
         for _ in range(40)
@@ -170,7 +165,7 @@ def fitted_field(
     for name, size in terms.sizes(best).items():
         variance = np.mean([squares[name] for squares in resampled], axis=0)
         parts[name] = Part(size, float(STANDARD_ERRORS * np.sqrt(np.median(variance))))
-    return WholeField(parts, law, best, terms.scale)
+    return WholeField(parts, terms.law, best, terms.scale)
 
 
 def turning_frame(

@@ -143,6 +143,7 @@ def _with(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
 
 def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]:
     seen: dict[str, Cell] = {}
+    axes = _axes(grid)
     for part in grid:
         options = {name: values for name, values in part.items() if name != LABEL}
         for values in itertools.product(*options.values()):
@@ -152,7 +153,7 @@ def _cells(base: dict[str, Any], grid: list[dict[str, Any]]) -> tuple[Cell, ...]
                 check(of_data(config := _with(RunConfig(), {**base, **chosen})))
             except ValueError as error:
                 raise ValueError(f"cell {where}: {error}") from None
-            place = {axis: getattr(config, axis) for axis in _axes(grid)}
+            place = {axis: getattr(config, axis) for axis in axes}
             fingerprint = sha256_of_json(config.identity)
             name = ",".join(f"{axis}={file_name(_text(value))}" for axis, value in place.items())
             if len(name) > LONGEST_NAME:

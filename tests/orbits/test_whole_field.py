@@ -44,7 +44,9 @@ DEPARTURES = {
 @pytest.mark.parametrize("part", DEPARTURES)
 def test_a_departure_is_found_in_its_own_part(part, axes):
     x, v, gm, a = states(axes)
-    field = fitted_field(a + DEPARTURES[part](x, v, a), x, v, gm, NEWTON, np.random.default_rng(0))
+    field = fitted_field(
+        Terms(x, v, gm, NEWTON), a + DEPARTURES[part](x, v, a), np.random.default_rng(0)
+    )
     found = {name: field.parts[name].size - field.parts[name].half_width for name in PARTS}
     assert max(found, key=lambda name: found[name]) == part
     assert found[part] > 0.02
@@ -54,7 +56,7 @@ def test_a_departure_is_found_in_its_own_part(part, axes):
 def test_a_force_stronger_on_some_sides_has_a_part(folds):
     x, v, gm, a = states(2)
     waves = 0.05 * a * np.sin(folds * np.arctan2(x[:, 1], x[:, 0]))[:, None]
-    field = fitted_field(a + waves, x, v, gm, NEWTON, np.random.default_rng(0))
+    field = fitted_field(Terms(x, v, gm, NEWTON), a + waves, np.random.default_rng(0))
     bearing = field.parts["bearing"]
     assert bearing.size - bearing.half_width > 0.02
     assert bearing.size + bearing.half_width < 0.05

@@ -155,9 +155,8 @@ class Far(ReadOut):
                 f"{len(known.gm)} of {len(every.gm)} far states can be read; {least} are needed."
             )
         law, random = experiment.law, experiment.random
-        field = fitted_field(
-            known.acceleration, known.position, known.velocity, known.gm, law, random()
-        )
+        terms = Terms(known.position, known.velocity, known.gm, law)
+        field = fitted_field(terms, known.acceleration, random())
         size = np.linalg.norm(known.true, axis=1)
         own = field.at(known.position, known.velocity, known.gm)
         rest = (known.acceleration - own) / size[:, None]
@@ -172,9 +171,7 @@ class Far(ReadOut):
             "field_error": _median(left),
             "field_right": float(np.mean(left <= RIGHT)),
             "remainder": float(np.quantile(left, 0.9)),
-            "unevenness": Terms(known.position, known.velocity, known.gm, law).unevenness(
-                known.acceleration
-            ),
+            "unevenness": terms.unevenness(known.acceleration),
             "kick_field_error": _after_kick(experiment, field),
             "anticlockwise_error": _median(error[spin > 0]),
             "clockwise_error": _median(error[spin < 0]),
