@@ -1,40 +1,12 @@
 """What the tests of every package share."""
 
-import ast
-import re
 import sys
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
-
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-SMALL = {
-    "01_newton_from_positions": "ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, 1960",
-    "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
-}
-"""Settings of the first and the fastest notebook with which they only show that everything runs."""
-
-
-def assigned(node):
-    """The names that a statement assigns."""
-    targets = node.targets if isinstance(node, ast.Assign) else ()
-    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
-
-
-def with_settings(source, settings):
-    """The first cell of a notebook, with other settings right behind its own."""
-    statements = ast.parse(re.sub("^%.*$", "pass", source, flags=re.MULTILINE)).body
-    names = set().union(*map(assigned, ast.parse(settings).body))
-    known = set().union(*map(assigned, statements))
-    assert names <= known, f"the first cell assigns no {names - known}"
-    last = max(node.end_lineno for node in statements if assigned(node) & names)
-    lines = source.splitlines()
-    return "\n".join([*lines[:last], settings, *lines[last:]])
 
 
 def pytest_runtest_setup(item):
@@ -95,29 +67,6 @@ def at_the_door():
             for command in import_module(f"{program}.cli").COMMANDS
         ]
         return main(program, commands, arguments)
-
-    return run
-
-
-@pytest.fixture
-def run_notebook(tmp_path, monkeypatch):
-    """Run a notebook of the project from top to bottom, in its small setting; returns it."""
-
-    def run(name, timeout, small=True):
-        monkeypatch.setenv("TMPDIR", str(tmp_path))
-        notebook = nbformat.read(NOTEBOOKS / name, as_version=4)
-        if small:
-            first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-            first.source = with_settings(first.source, SMALL[Path(name).stem])
-        if any("ipywidgets" in cell.source for cell in notebook.cells):
-            pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
-        for part in ("images", "examples"):  # tables and code that they read
-            (tmp_path / part).symlink_to(NOTEBOOKS / part)
-        resources = {"metadata": {"path": str(tmp_path)}}
-        client = NotebookClient(
-            notebook, timeout=timeout, kernel_name="python3", resources=resources
-        )
-        return client.execute()
 
     return run
 

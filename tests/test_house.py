@@ -26,21 +26,21 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5940,  # wrong arguments in Python, and names of other formats, are one line
+        "code_lines": 5935,  # wrong arguments in Python, and names of other formats, are one line
         "options": 40,
         "capitals": 78,
         "imports_in_functions": 27,
         "modules_in_cycles": 0,
     },
     "worldmodel": {
-        "code_lines": 6199,  # so are wrong answers of models
+        "code_lines": 6196,  # so are wrong answers of models
         "options": 47,
         "capitals": 55,
         "imports_in_functions": 43,  # maps of errors are drawn without torch
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14772,  # what fails first, with one thing to try
+        "code_lines": 14773,  # what fails first, with one thing to try; axes of a study once
         "options": 120,
         "capitals": 460,
         "imports_in_functions": 26,

@@ -8,9 +8,56 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 OURS = ("orbits", "worldmodel", "symreg")
+SMALL = {
+    "01_newton_from_positions": "ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, 1960",
+    "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
+}
+"""Settings of the first and the fastest notebook with which they only show that everything runs."""
+
+
+def assigned(node):
+    """The names that a statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else ()
+    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def with_settings(source, settings):
+    """The first cell of a notebook, with other settings right behind its own."""
+    statements = ast.parse(re.sub("^%.*$", "pass", source, flags=re.MULTILINE)).body
+    names = set().union(*map(assigned, ast.parse(settings).body))
+    known = set().union(*map(assigned, statements))
+    assert names <= known, f"the first cell assigns no {names - known}"
+    last = max(node.end_lineno for node in statements if assigned(node) & names)
+    lines = source.splitlines()
+    return "\n".join([*lines[:last], settings, *lines[last:]])
+
+
+@pytest.fixture
+def run_notebook(tmp_path, monkeypatch):
+    """Run a notebook of the project from top to bottom, in its small setting; returns it."""
+
+    def run(name, timeout, small=True):
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        notebook = nbformat.read(FOLDER / name, as_version=4)
+        if small:
+            first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+            first.source = with_settings(first.source, SMALL[Path(name).stem])
+        if any("ipywidgets" in cell.source for cell in notebook.cells):
+            pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
+        for part in ("images", "examples"):  # tables and code that they read
+            (tmp_path / part).symlink_to(FOLDER / part)
+        resources = {"metadata": {"path": str(tmp_path)}}
+        client = NotebookClient(
+            notebook, timeout=timeout, kernel_name="python3", resources=resources
+        )
+        return client.execute()
+
+    return run
 
 
 def code_cells(path):
@@ -124,7 +171,7 @@ def disagreement(shown, found, within):
     return None
 
 
-@pytest.mark.parametrize("name", ["01_newton_from_positions", "03_attention"])
+@pytest.mark.parametrize("name", SMALL)
 def test_a_notebook_runs_in_its_small_setting(name, run_notebook):
     cells = run_notebook(f"{name}.ipynb", timeout=600).cells
     drawn = [output for cell in cells for output in cell.get("outputs", ()) if "data" in output]

@@ -168,7 +168,7 @@ class Run(Result):
         far = self.world_model.far if self.world_model is not None else None
         network = self.configuration if self.model is None else None
         short = RunConfig.context_length
-        return verdict_words.about_the_first(failed, far, network, short) if failed else []
+        return [verdict_words.about_the_first(failed, far, network, short)] if failed else []
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The results by set of states, header first."""

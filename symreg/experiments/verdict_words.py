@@ -71,7 +71,7 @@ def about_the_law(law: str, gates: Sequence[Gate]) -> str:
 
 def about_the_first(
     failed: Sequence[Gate], far: FarField | None, network: Mapping[str, Any] | None, short: int
-) -> list[str]:
+) -> str:
     """The first condition that fails, and what to try next.
 
     Args:
@@ -83,16 +83,16 @@ def about_the_first(
     first, rest = failed[0], len(failed) - 1
     more = f" {rest} more in the report." if rest else ""
     found = f"found {first.found}, asked {first.required}"
-    said = [f"The first that fails is {first.name}: {found}.{more}"]
+    said = f"The first that fails is {first.name}: {found}.{more}"
     if far is not None and _one_way(far):
-        said.append("To try: training orbits of the other sense of rotation as well.")
-    elif network is not None and network["target"] != "residual":
-        said.append("To try: another target of the training, --target residual.")
-    elif network is not None and network["context_length"] > short:
-        said.append(f"To try: a shorter context, --context-length {short}.")
-    elif network is not None:
-        said.append(f"To try: more training, --steps {2 * network['steps']}.")
-    return [" ".join(said)]
+        return f"{said} To try: training orbits of the other sense of rotation as well."
+    if network is None:
+        return said
+    if network["target"] != "residual":
+        return f"{said} To try: another target of the training, --target residual."
+    if network["context_length"] > short:
+        return f"{said} To try: a shorter context, --context-length {short}."
+    return f"{said} To try: more training, --steps {2 * network['steps']}."
 
 
 def about_the_kind(found: WorldModelKind, law: str) -> list[str]:

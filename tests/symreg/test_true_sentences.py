@@ -183,13 +183,13 @@ def test_a_lookup_that_is_better_makes_the_error_larger(data):
 def test_of_a_refused_model_the_first_reason_is_said_and_one_thing_to_try():
     kick = Gate("kick R²", False, value=0.5, least=0.97)
     network = {"target": "displacement", "context_length": 32, "steps": 1000}
-    (said,) = about_the_first([kick], None, network, 8)
+    said = about_the_first([kick], None, network, 8)
     assert said == (
         "The first that fails is kick R²: found 0.5, asked at least 0.97. To try: another target "
         "of the training, --target residual."
     )
-    (said,) = about_the_first([kick, kick], None, {**network, "target": "residual"}, 8)
+    said = about_the_first([kick, kick], None, {**network, "target": "residual"}, 8)
     assert said.endswith(" 1 more in the report. To try: a shorter context, --context-length 8.")
     short = {"target": "residual", "context_length": 8, "steps": 1000}
-    assert "--steps 2000" in about_the_first([kick], None, short, 8)[0]
-    assert "To try" not in about_the_first([kick], None, None, 8)[0]
+    assert "--steps 2000" in about_the_first([kick], None, short, 8)
+    assert "To try" not in about_the_first([kick], None, None, 8)

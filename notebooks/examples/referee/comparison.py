@@ -78,7 +78,7 @@ def row(probe: Probe, name: str, table: pd.DataFrame) -> dict:
     cluster = table.loc[judged, SETTING].astype(str).agg(" ".join, axis=1).to_numpy()
     half = np.unique(cluster, return_inverse=True)[1] % 2 == 0
     line = best_line(own[half], has[half])
-    longest = (table.loc[judged, "steps"] >= 1000).to_numpy()
+    late = (table.loc[judged, "steps"] >= 1000).to_numpy()
     # another force: within 10 % of Newton's on half of the states at most, of its own on most
     other = (~newton) & (share <= HAS_NOT) & (table["own_within_10"] >= HAS).to_numpy()
     rest, known = own[~half], has[~half]
@@ -86,7 +86,7 @@ def row(probe: Probe, name: str, table: pd.DataFrame) -> dict:
         "area": area(own, has),
         "interval": interval(own, has, cluster),
         "within": area_within(own, has, table.loc[judged, "target"].to_numpy()),
-        "longest": area(own[longest], has[longest]),
+        "late": area(own[late], has[late]),
         "line": probe.line,
         "false_yes": _share(own[~has] >= probe.line) if probe.line is not None else None,
         "missed": _share(own[has] < probe.line) if probe.line is not None else None,
@@ -139,7 +139,7 @@ def lines(rows: dict[str, dict]) -> list[tuple[str, ...]]:
         own = "no line" if found["line"] is None else _percents(found["false_yes"], found["missed"])
         shown.append((
             probes[name].name, f"{found['area']:.2f} [{low:.2f}, {high:.2f}]",
-            f"{found['within']:.2f}", f"{found['longest']:.2f}", own,
+            f"{found['within']:.2f}", f"{found['late']:.2f}", own,
             _percents(found["best_false_yes"], found["best_missed"]), f"{found['other']:.0%}",
             f"{found['rank']:.2f}", f"{found['seconds']:.2g}",
         ))  # fmt: skip
