@@ -11,7 +11,7 @@ from torch import Tensor
 from orbits.forces import ForceLaw, known_law
 from orbits.printing import plural
 from worldmodel.config import KickConfig, ModelConfig, TrainConfig
-from worldmodel.kick import kick
+from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
 from worldmodel.source import DataFacts, Source, Trajectories
@@ -92,9 +92,10 @@ def _kicked_in_mid_course(
     """One orbit, kicked as in the kick test at a random time; unchanged if it would collide."""
     samples, one = part.position.shape[1], slice(row, row + 1)
     at = int(random.integers(1, samples - 1))
-    orbit = part.position[one, :, 0], part.velocity[one, :, 0], part.gm[one]
+    x, v = (states[one, :, 0].astype(np.float64) for states in (part.position, part.velocity))
     how = KickConfig.kick_angle, KickConfig.kick_scale, random
-    arcs = kick(*orbit, law, part.facts.dt, at, samples - 1 - at, *how)
+    new = turned_at_random(x[:, at], v[:, at], *how)
+    arcs = kicked_at(x, v, part.gm[one], law, part.facts.dt, at, samples - 1 - at, new)
     kicked = arcs.position[0].astype(np.float32)
     return kicked if np.isfinite(kicked).all() else part.position[row, :, 0]
 

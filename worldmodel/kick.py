@@ -45,28 +45,6 @@ def turned_at_random(
     return factor * speed * (np.cos(turn) * along + np.sin(turn) * across)
 
 
-def kick(
-    position: Float[np.ndarray, "orbit time axis"],
-    velocity: Float[np.ndarray, "orbit time axis"],
-    gm: Float[np.ndarray, " orbit"],
-    law: ForceLaw,
-    dt: float,
-    at: int,
-    steps: int,
-    angle: float,
-    scale: tuple[float, float],
-    random: np.random.Generator,
-) -> KickedArcs:
-    """Kick every orbit at one time and follow it under the law.
-
-    The velocity is turned by an angle from U(−angle, angle), rad, and multiplied by a factor from
-    U(scale[0], scale[1]); for the other arguments see `kicked_at`.
-    """
-    x, v = (states[:, at].astype(np.float64) for states in (position, velocity))
-    new_velocity = turned_at_random(x, v, angle, scale, random)
-    return kicked_at(position, velocity, gm, law, dt, at, steps, new_velocity)
-
-
 def kicked_at(
     position: Float[np.ndarray, "orbit time axis"],
     velocity: Float[np.ndarray, "orbit time axis"],

@@ -8,7 +8,7 @@ from orbits.forces import parse_law
 from orbits.simulators.integrate import integrate
 from orbits.units import GM_SUN
 from worldmodel.flow import follow
-from worldmodel.kick import kick
+from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
@@ -49,11 +49,16 @@ def test_the_correction_takes_the_error_of_the_step_from_second_to_fourth_order(
     assert errors["numerov", 0.016] / errors["numerov", 0.008] == pytest.approx(16, rel=0.1)
 
 
+def kick(x, v, gm, law, at, steps, *how):
+    """Orbits whose velocity is turned and rescaled at random, and followed from there."""
+    return kicked_at(x, v, gm, law, DT, at, steps, turned_at_random(x[:, at], v[:, at], *how))
+
+
 def test_a_kick_changes_the_velocity_and_not_the_position():
     x, v = circle(np.array([0.5, 1.0, 1.5]), DT * np.arange(30))
     gm = np.full(3, GM_SUN)
     random = np.random.default_rng(0)
-    arcs = kick(x, v, gm, parse_law("newton"), DT, 15, 6, 0.5, (0.85, 1.1), random)
+    arcs = kick(x, v, gm, parse_law("newton"), 15, 6, 0.5, (0.85, 1.1), random)
     np.testing.assert_array_equal(arcs.position[:, :16], x[:, :16])
     speed = np.linalg.norm(arcs.velocity[:, 15], axis=-1) / np.linalg.norm(v[:, 15], axis=-1)
     assert ((speed >= 0.85) & (speed <= 1.1)).all()
@@ -77,7 +82,7 @@ def test_kicks_fill_the_angles_and_factors_that_are_asked_for(angle, scale):
     """Of 1000 uniform draws the outermost lie within 1 % of the ends, but for e^-5 or less."""
     x, v = circle(np.linspace(0.5, 2, 1000), DT * np.arange(4))
     random = np.random.default_rng(5)
-    arcs = kick(x, v, np.full(1000, GM_SUN), parse_law("newton"), DT, 1, 2, angle, scale, random)
+    arcs = kick(x, v, np.full(1000, GM_SUN), parse_law("newton"), 1, 2, angle, scale, random)
     turn, factor = turns_and_scales(arcs, v, 1)
     width = scale[1] - scale[0]
     assert -angle <= turn.min() < -0.98 * angle
@@ -107,7 +112,7 @@ def test_an_orbit_that_falls_into_the_centre_is_lost_alone():
     x = np.tile([0.3, 0.0], (3, 5, 1))
     v = np.tile([0.0, np.sqrt(GM_SUN) / 0.3], (3, 5, 1))
     v[1] *= 0.5
-    arcs = kick(x, v, gm, law, DT, 2, 10, 1e-6, (1.1, 1.1), np.random.default_rng(0))
+    arcs = kick(x, v, gm, law, 2, 10, 1e-6, (1.1, 1.1), np.random.default_rng(0))
     assert np.isfinite(arcs.position).all(axis=(1, 2)).tolist() == [True, False, True]
 
 

@@ -1,0 +1,135 @@
+"""What every predictor not trained here has to keep: the form of its answers, and that they follow
+from the last C positions of their own orbit alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+ASKED_AGAIN, ASKED_ALONE = 32, 4
+"""Predictions repeated from bare contexts, together and one by one."""
+ROUNDINGS = 16.0
+"""Spacings of floating point by which a sum in another order may differ."""
+SAME = 0.02
+"""Share of the bend: well below the error that counts as right."""
+COARSE = 1e-3
+"""Spacing of half precision and coarser: such numbers hold a step or a bend, not a position."""
+MOST_NOISE = 0.1
+"""Of the bend, that a model may differ from call to call: more is no answer."""
+NOISES = 8.0
+"""Of 32 times two draws of normal noise, the largest lies within six medians of a difference."""
+
+ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
+
+
+def as_array(said: Any, name: str) -> np.ndarray:
+    """An output as an array; ValueError if it is a tensor of torch, or ragged."""
+    if hasattr(said, "detach"):
+        own = "return tensor.detach().cpu().numpy()"
+        raise ValueError(f"{name} gives a torch tensor; numbers in numpy are needed: {own}.")
+    try:
+        return np.asarray(said)
+    except ValueError as error:
+        raise ValueError(f"{name} gives no array of numbers: {error}") from None
+
+
+def checked(answer: np.ndarray, seen: np.ndarray, length: int, name: str) -> np.ndarray:
+    """An output as float64, NaN where the context is not full; ValueError if its type, shape or
+    numbers are wrong."""
+    if answer.dtype.kind not in "fiu":
+        raise ValueError(f"{name} gives values of type {answer.dtype}; real numbers are needed.")
+    if answer.shape != seen.shape:
+        raise ValueError(
+            f"{name} gives shape {answer.shape} for positions of shape {seen.shape}; the same "
+            f"shape is needed, {ORDER}: the next position after every time."
+        )
+    found = answer.astype(np.float64)
+    found[:, : length - 1] = np.nan
+    full = found[:, length - 1 :]
+    full[np.isnan(full).any(axis=-1)] = np.nan
+    if np.isinf(full).any():
+        raise ValueError(f"{name} gives infinite numbers; NaN says that it has no answer.")
+    return found
+
+
+def precision_of(predictor: Any, said: np.ndarray) -> float:
+    """Spacing of a predictor's numbers relative to their size: of its own `precision` if it has
+    one, else of its output's type."""
+    own = getattr(predictor, "precision", None)
+    if isinstance(own, float):
+        return own
+    kind = said.dtype
+    return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+
+
+def require_contract(
+    answer: Callable[[np.ndarray], np.ndarray],
+    seen: Float[np.ndarray, "orbit time body axis"],
+    said: Float[np.ndarray, "orbit time body axis"],
+    length: int,
+    precision: float,
+    name: str,
+) -> float:
+    """Require that predictions follow from the last C positions of their own orbit alone.
+
+    Some of them, the last of an orbit among these, are asked for again from the bare contexts,
+    together. They may differ by rounding in the predictor's own precision, by `SAME` of the bend
+    that they add to a straight line, and by as much as a second answer to the same array does.
+
+    Returns:
+        The median of that last difference, au: 0 if all answers agree.
+
+    Raises:
+        ValueError: says on what the predictions depend.
+    """
+    times = seen.shape[1]
+    random = np.random.default_rng(times)
+    orbit = random.integers(len(seen), size=ASKED_AGAIN)
+    time = random.integers(length - 1, times, size=ASKED_AGAIN)
+    time[0] = times - 1
+    contexts = seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)]
+    bare, inside = answer(contexts)[:, -1], said[orbit, time]
+    inertia = 2 * contexts[:, -1] - contexts[:, -2:][:, 0]
+    allowed = _allowed(contexts, inside, precision)
+    if not _differ(bare, inside, allowed).any():
+        return 0.0
+    second = answer(seen)
+    apart = np.abs(second - said)
+    noise = float(np.nanmedian(apart)) if np.isfinite(apart).any() else 0.0
+    changes = _differ(second[orbit, time], inside, allowed).any()
+    allowed = allowed + NOISES * noise
+    bend = np.nanmedian(np.abs(inside - inertia))
+    if noise <= MOST_NOISE * bend and not _differ(bare, inside, allowed).any():
+        return noise
+    alone = np.concatenate([answer(contexts[k : k + 1])[:, -1] for k in range(ASKED_ALONE)])
+    middle = (length - 1 + times) // 2
+    cut, whole = answer(seen[:, : middle + 1])[:, middle], said[:, middle]
+    if changes:
+        what = "on the call: two answers to the same positions differ"
+    elif _differ(alone, bare[:ASKED_ALONE], allowed[:ASKED_ALONE]).any():
+        what = "on the other orbits shown with it"
+    elif _differ(cut, whole, np.nanmax(allowed)).any():
+        what = "on what comes after it in the array"
+    else:
+        what = f"on its place in the array, or on more than the last {length} positions"
+    worst = float(np.nanmax(np.abs(bare - inside), initial=0.0))
+    raise ValueError(
+        f"{name}: a prediction depends {what} (by up to {worst:.2g} au); it has to be the "
+        f"same from its bare context of {length}, whatever else is shown."
+    )
+
+
+def _allowed(contexts: np.ndarray, said: np.ndarray, precision: float) -> np.ndarray:
+    """(context, 1 ...) au by which a prediction from each context may differ."""
+    here, before = contexts[:, -1], contexts[:, -2:][:, 0]
+    # so coarse a number holds a step, to be added to a finer position
+    size = np.abs(said - here) if precision > COARSE else np.maximum(np.abs(said), np.abs(here))
+    bend = np.linalg.norm(said - 2 * here + before, axis=-1, keepdims=True)
+    return np.asarray(np.nan_to_num(ROUNDINGS * precision * size + SAME * bend))
+
+
+def _differ(first: np.ndarray, second: np.ndarray, allowed: np.ndarray | float) -> np.ndarray:
+    """(context,) whether two answers differ; not knowing is an answer."""
+    unlike = (np.isnan(first) != np.isnan(second)) | (np.abs(first - second) > allowed)
+    return np.asarray(unlike.any(axis=tuple(range(1, unlike.ndim))))
