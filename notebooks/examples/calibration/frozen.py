@@ -225,7 +225,9 @@ def perceptron(data: str, seed: int) -> Fitted:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    layers = MLPRegressor((128, 128), early_stopping=True, max_iter=60, random_state=seed)
+    layers = MLPRegressor(
+        hidden_layer_sizes=(128, 128), early_stopping=True, max_iter=60, random_state=seed
+    )
     return Fitted(make_pipeline(StandardScaler(), layers), positions_of(data), 3, residual=True)
 
 
