@@ -139,13 +139,13 @@ def corrected(
     for base in sorted(shorter, key=str):
         if not base.free_symbols or base.has(sympy.nan, sympy.zoo):
             continue
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # what is not finite is no smaller than `largest`
             ratio = samples.y / evaluate(base, samples.names, samples.X, constants)
-        middle = float(np.median(ratio))
-        if middle and np.all(np.isfinite(ratio)):
+            middle = float(np.median(ratio))
             departure = ratio / middle - 1
-            if (size := float(np.sqrt(np.mean(departure**2)))) < largest:
-                found.append((size, middle * base, departure))
+            size = float(np.sqrt(np.mean(departure**2)))
+        if size < largest:
+            found.append((size, middle * base, departure))
     nearest = sorted(found, key=lambda each: each[0])[:count]
     departures = np.array([departure - departure.mean() for *_, departure in nearest])
     slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []

@@ -81,6 +81,13 @@ def test_corrections_of_many_columns_are_counted_in_pairs():
     assert sum(1 for _ in corrected(expression, samples)) <= 18  # three forms, three products, both
 
 
+@pytest.mark.filterwarnings("error")
+def test_no_correction_is_sought_of_a_form_that_is_off_by_all_orders_of_magnitude():
+    x = np.repeat([1.0, 1e100], [7, 5])
+    samples = Samples(x[:, None], x.copy(), ("x",), np.arange(12))
+    assert [*corrected(X + 1 / X, samples)]  # off by 1e200 from 1/x
+
+
 def test_what_holds_the_law_as_a_special_case_is_not_as_good():
     samples = table_of(lambda x, y: 3 * x / y, noise=0.01)
     law = fitted("3.0*x/y", samples)
