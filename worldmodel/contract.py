@@ -74,8 +74,9 @@ def require_contract(
     """Require that predictions follow from the last C positions of their own orbit alone.
 
     Some of them, the last of an orbit among these, are asked for again from the bare contexts,
-    together. They may differ by rounding in the predictor's own precision, by `SAME` of the bend
-    that they add to a straight line, and by as much as a second answer to the same array does.
+    together and a few of them alone, since the mean over many orbits is that of any draw of them.
+    They may differ by rounding in the predictor's own precision, by `SAME` of the bend that they
+    add to a straight line, and by as much as a second answer to the same array does.
 
     Returns:
         The median of that last difference, au: 0 if all answers agree.
@@ -90,19 +91,30 @@ def require_contract(
     time[0] = times - 1
     contexts = seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)]
     bare, inside = answer(contexts)[:, -1], said[orbit, time]
+
+    def one_by_one() -> np.ndarray:
+        return np.concatenate([answer(contexts[k : k + 1])[:, -1] for k in range(ASKED_ALONE)])
+
+    alone = one_by_one()
     inertia = 2 * contexts[:, -1] - contexts[:, -2:][:, 0]
     allowed = _allowed(contexts, inside, precision)
-    if not _differ(bare, inside, allowed).any():
+
+    def same(allowed: np.ndarray) -> bool:
+        few = slice(ASKED_ALONE)
+        unlike = _differ(bare, inside, allowed), _differ(alone, inside[few], allowed[few])
+        return not np.concatenate(unlike).any()
+
+    if same(allowed):
         return 0.0
     second = answer(seen)
     apart = np.abs(second - said)
     noise = float(np.nanmedian(apart)) if np.isfinite(apart).any() else 0.0
     changes = _differ(second[orbit, time], inside, allowed).any()
+    changes |= _differ(one_by_one(), alone, allowed[:ASKED_ALONE]).any()
     allowed = allowed + NOISES * noise
     bend = np.nanmedian(np.abs(inside - inertia))
-    if noise <= MOST_NOISE * bend and not _differ(bare, inside, allowed).any():
+    if noise <= MOST_NOISE * bend and same(allowed):
         return noise
-    alone = np.concatenate([answer(contexts[k : k + 1])[:, -1] for k in range(ASKED_ALONE)])
     middle = (length - 1 + times) // 2
     cut, whole = answer(seen[:, : middle + 1])[:, middle], said[:, middle]
     if changes:
@@ -113,7 +125,8 @@ def require_contract(
         what = "on what comes after it in the array"
     else:
         what = f"on its place in the array, or on more than the last {length} positions"
-    worst = float(np.nanmax(np.abs(bare - inside), initial=0.0))
+    apart = np.concatenate((bare - inside, alone - inside[:ASKED_ALONE]))
+    worst = float(np.nanmax(np.abs(apart), initial=0.0))
     raise ValueError(
         f"{name}: a prediction depends {what} (by up to {worst:.2g} au); it has to be the "
         f"same from its bare context of {length}, whatever else is shown."

@@ -55,12 +55,14 @@ class Thresholds:
     orbits and one step after a kick."""
     copier_likeness: float = 0.5
     """Smallest cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
-    far_error: float = 0.05
-    """Largest median relative error of the acceleration in a family of far states; at least three
-    times the injected law's is allowed."""
+    far_error: float = 0.03
+    """Largest median relative error of the acceleration in a family of far states, as for a part of
+    the field (`field_part`); at least three times the injected law's is allowed."""
     far_right: float = 0.9
     """Smallest share of states within 10 %, in every family of far states and on a model's own
     predictions; three times what the injected law lacks may be missing."""
+    all_right: float = 0.95
+    """The same of all far states: what every family lacks may be one corner that all share."""
     cell_right: float = 0.7
     """The same in every cell of distance, speed and direction with `cell_states` of them."""
     cell_states: int = 10
@@ -69,6 +71,8 @@ class Thresholds:
     """Smallest share of far states on which a model says anything."""
     lookup_ratio: float = 2.0
     """Smallest ratio of the mean error of the best lookup of the same orbits to the model's own."""
+    field_error: float = 0.05
+    """Largest median error, after a kick, of the field that another force is said to have."""
     field_size: float = 0.1
     """Smallest median acceleration on far states, as a fraction of the law's, to count as a
     force."""

@@ -206,7 +206,10 @@ FAMILY = {"at rest": errors(0.005, 1.0), "fast": errors(0.02, 0.89)}
     ("far", "gates"),
     [
         (replace(RIGHT, families=FAMILY), [FAR]),
-        (replace(RIGHT, families={"slow": errors(0.06, 0.95)}), [FAMILY_ERROR]),
+        # a sector where it is wrong: every family and cell passes, all states do not
+        (replace(RIGHT, all=errors(0.01, 0.92, 660)), [FAR]),
+        # a Sun of 1.04 masses, or waves of 5 % along the distance
+        (replace(RIGHT, families={"slow": errors(0.035, 1.0)}), [FAMILY_ERROR]),
         (replace(RIGHT, cells=(cell(0.9), cell(0.65))), [CELLS]),
         (replace(RIGHT, closed_loop_right=0.5), [CLOSED_LOOP]),
         (replace(RIGHT, all=errors(0.01, 0.99, 660, 0.4)), ["far states answered"]),
@@ -229,7 +232,7 @@ def test_a_coarse_step_is_held_against_nobody():
     """The injected law is no better there."""
     coarse = {"at rest": errors(0.2, 0.75)}
     injected = replace(RIGHT, all=errors(0.1, 0.9), families={"at rest": errors(0.1, 0.9)})
-    far = replace(RIGHT, families=coarse, cells=())
+    far = replace(RIGHT, all=errors(0.2, 0.75), families=coarse, cells=())
     assert failed(far=far) == [FAMILY_ERROR, FAR]
     assert failed(far=far, injected=injected) == []
 

@@ -13,6 +13,7 @@ from worldmodel.predictor import circles
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples" / "calibration"
 sys.path.append(str(EXAMPLES))
+import frozen  # noqa: E402
 import impostors  # noqa: E402
 import knows_law  # noqa: E402
 
@@ -74,6 +75,13 @@ def test_a_model_is_tested_on_what_it_is_shown_and_not_only_on_circles():
     data = data * np.linspace(1, 1.5, 40)[:, None, None]
     with pytest.raises(ValueError, match="what comes after it"):
         model.predict(data)
+
+
+def test_a_mean_over_all_orbits_is_seen_although_any_draw_of_them_has_it():
+    circle = circles(40)[:1]
+    several = np.concatenate([size * circle for size in np.geomspace(0.3, 3, 200)])
+    with pytest.raises(ValueError, match="the other orbits"):
+        loaded(frozen.crowd(DT)).predict(several)
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float64])
