@@ -40,9 +40,9 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 14773,  # what fails first, with one thing to try; axes of a study once
+        "code_lines": 15021,  # hundreds of groups with their own constants
         "options": 120,
-        "capitals": 460,
+        "capitals": 461,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },

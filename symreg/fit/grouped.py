@@ -5,15 +5,13 @@ Elsewhere such a law is a formula with a column per group: one in its rows, zero
 Source: Russeil et al., arXiv:2402.04298, for one form with constants for every group.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
 from symreg.fit.noise import smooth_mean_square
-from symreg.fit.refine import Law, fit
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, named, symbol
 
@@ -33,6 +31,11 @@ class GroupedLaw:
     base: Law
     values: np.ndarray
     shared: frozenset[int] = frozenset()
+
+    @property
+    def is_shared(self) -> np.ndarray:
+        """(constant,) whether all groups have it in common."""
+        return np.isin(np.arange(self.values.shape[1]), list(self.shared))
 
     @property
     def places(self) -> np.ndarray:
@@ -69,9 +72,23 @@ class GroupedLaw:
         """The form as text with named constants."""
         return named(self.base.form, self.base.constant_names)
 
+    @property
+    def expression(self) -> sympy.Expr:
+        """The form with a number for what all groups share, and names for the rest."""
+        numbers = {
+            constant_symbol(j): sympy.Float(self.values[0, j]) if j in self.shared else symbol(name)
+            for j, name in enumerate(self.base.constant_names)
+        }
+        return self.base.form.xreplace(numbers)
+
     def of_group(self, group: int) -> Law:
         """The law in one group."""
         return replace(self.base, constants=tuple(map(float, self.values[group])))
+
+    def predicted(self, samples: Samples) -> np.ndarray:
+        """(row,) values, each by its group's constants."""
+        own = self.values[samples.indicated].T
+        return evaluate(self.base.form, samples.names, samples.X, list(own))
 
     def joint(self, samples: Samples) -> Law:
         """The law of all rows, with columns for groups."""
@@ -86,7 +103,7 @@ class GroupedLaw:
                 swapped[constant_symbol(j)] = sympy.Add(*own)
         constants = np.zeros(places.max(initial=-1) + 1)
         constants[places] = self.values
-        residuals = _residuals(self, samples, self.values)
+        residuals = samples.residuals(self.predicted(samples))
         return replace(
             self.base,
             form=self.base.form.xreplace(swapped),
@@ -99,40 +116,109 @@ class GroupedLaw:
 
 def _residuals(law: GroupedLaw, samples: Samples, values: np.ndarray) -> np.ndarray:
     """(row,) with (group, constant) values."""
-    own = values[samples.indicated].T
-    return samples.residuals(evaluate(law.base.form, samples.names, samples.X, list(own)))
+    return samples.residuals(replace(law, values=values).predicted(samples))
 
 
-def refit_grouped(law: GroupedLaw, samples: Samples) -> GroupedLaw:
-    """The same form, sharing the same constants, fitted to samples."""
-    places, groups = law.places, samples.indicated
-    if not places.size:
+def refit_grouped(law: GroupedLaw, samples: Samples, steps: int = 50) -> GroupedLaw:
+    """The same form, sharing the same constants, fitted to samples.
+
+    Levenberg and Marquardt's steps of all groups together. The normal matrix is an arrowhead, as
+    own constants meet only themselves and the shared ones, so a step costs what its rows do
+    (`Arrowhead`). Without shared constants each group goes its own way: a damping, and a step that
+    is taken or not.
+    """
+    groups, shared = samples.indicated, law.is_shared
+    values = law.values.copy()
+    if not law.places.size or len(samples.y) <= law.places.max() + 1:
         return law
-    start = np.zeros(places.max() + 1)
-    weight = np.bincount(groups, minlength=len(places))[:, None] * np.ones(places.shape)
-    np.add.at(start, places, weight * law.values)
-    start /= np.bincount(places.ravel(), weight.ravel())
-    scale = np.where(start == 0, 1e-3, np.abs(start))
+    weight = np.bincount(groups, minlength=len(values))
+    values[:, shared] = weight @ values[:, shared] / weight.sum()
+    errors, damping = _residuals(law, samples, values), np.full(len(values), 1e-3)
+    for _ in range(steps):
+        trial = values - arrowhead(law, samples, values, errors).solved(damping)
+        found = _residuals(law, samples, trial)
+        before, after = (np.bincount(groups, e**2, len(values)) for e in (errors, found))
+        if shared.any():
+            before, after = (np.full(len(values), cost.sum()) for cost in (before, after))
+        better = after < before
+        values[better] = trial[better]
+        errors = np.where(better[groups], found, errors)
+        damping = np.where(better, damping / 10, damping * 10)
+        # a step that gains nothing, or a damping that leaves none
+        if np.all(np.where(better, before - after <= 1e-12 * before, damping > 1e8)):
+            break
+    return replace(law, values=values)
 
-    def residuals(place: np.ndarray) -> np.ndarray:
-        return _residuals(law, samples, (place * scale)[places])
 
-    def jacobian(place: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(samples.y), len(start)))
-        values = (place * scale)[places]
-        for j in range(places.shape[1]):
-            step = np.zeros_like(values)
-            step[:, j] = STEP * scale[places[:, j]]
-            up, down = (_residuals(law, samples, values + s) for s in (step, -step))
-            found[np.arange(len(samples.y)), places[groups, j]] += (up - down) / (2 * STEP)
-        return found
+@dataclass(frozen=True)
+class Arrowhead:
+    """Normal equations of a grouped law, every column of slopes scaled to length one.
 
-    if len(samples.y) <= len(start):
-        return law
-    found = least_squares(
-        residuals, start / scale, jacobian, method="lm", x_scale="jac", max_nfev=30
-    )
-    return replace(law, values=(found.x * scale)[places])
+    Attributes:
+        shared: (constant,) whether all groups have it in common.
+        scale: (group, constant) lengths of the columns.
+        own: (group, own, own) products of a group's own columns.
+        across: (group, own, shared) of its own columns with the shared ones.
+        common: (shared, shared).
+        side: (group, constant) products with the residuals, those of shared constants in each row.
+    """
+
+    shared: np.ndarray
+    scale: np.ndarray
+    own: np.ndarray
+    across: np.ndarray
+    common: np.ndarray
+    side: np.ndarray
+
+    def solved(self, damping: np.ndarray) -> np.ndarray:
+        """(group, constant) the damped step: the shared constants from their Schur complement."""
+        inverse, carried, complement = self.eliminated(damping)
+        side = self.side[:, ~self.shared]
+        rest = self.side[0, self.shared] - np.einsum("gos,go->s", carried, side)
+        step = np.zeros_like(self.side)
+        step[:, self.shared] = common = complement @ rest
+        step[:, ~self.shared] = np.einsum("gop,gp->go", inverse, side) - carried @ common
+        return np.asarray(step / self.scale)
+
+    def eliminated(self, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Inverses of each group's block, these times its shared columns, and the inverse of the
+        Schur complement."""
+        one = np.eye(self.own.shape[1])
+        inverse = np.linalg.pinv(self.own + damping[:, None, None] * one, hermitian=True)
+        carried = inverse @ self.across
+        complement = self.common - np.einsum("gos,got->st", self.across, carried)
+        complement = complement + damping.max() * np.eye(len(self.common))
+        return inverse, carried, np.linalg.pinv(complement, hermitian=True)
+
+
+def arrowhead(
+    law: GroupedLaw, samples: Samples, values: np.ndarray, errors: np.ndarray
+) -> Arrowhead:
+    """The normal equations at (group, constant) values that leave (row,) residuals."""
+    groups, shared, (count, width) = samples.indicated, law.is_shared, values.shape
+    slopes = np.zeros((len(errors), width))
+    for j in range(width):
+        step = np.zeros_like(values)
+        step[:, j] = STEP * np.where(values[:, j] == 0, 1e-3, np.abs(values[:, j]))
+        up, down = (_residuals(law, samples, values + s) for s in (step, -step))
+        slopes[:, j] = (up - down) / (2 * step[groups, j])
+
+    def of_groups(products: np.ndarray) -> np.ndarray:
+        """(group, column) sums over the rows of each group."""
+        return np.stack([np.bincount(groups, p, count) for p in products.T], axis=1)
+
+    squares = of_groups(slopes**2)
+    squares[:, shared] = squares[:, shared].sum(axis=0)
+    scale = np.sqrt(np.where(squares > 0, squares, 1.0))
+    slopes /= scale[groups]
+    side = of_groups(slopes * errors[:, None])
+    side[:, shared] = side[:, shared].sum(axis=0)
+    pairs = (slopes[:, :, None] * slopes[:, None, :]).reshape(len(errors), width**2)
+    blocks = of_groups(pairs).reshape(count, width, width)
+    return Arrowhead(
+        shared, scale, blocks[:, ~shared][:, :, ~shared], blocks[:, ~shared][:, :, shared],
+        blocks[:, shared][:, :, shared].sum(axis=0), side,
+    )  # fmt: skip
 
 
 def group_parts(samples: Samples) -> list[Samples]:
@@ -144,12 +230,15 @@ def group_parts(samples: Samples) -> list[Samples]:
     return [own.rows(samples.indicated == g) for g in range(samples.indicators)]
 
 
-def started(base: Law, parts: Sequence[Samples]) -> GroupedLaw:
-    """A form fitted to each group alone, from its own start and its neighbour's result."""
-    values = np.zeros((len(parts), len(base.constants)))
-    before = base.constants
-    for g, part in enumerate(parts):
-        fits = [fit(base.form, start, part) for start in (base.constants, before)]
-        before = min(fits, key=lambda each: each.mean_square).constants
-        values[g] = before
-    return GroupedLaw(base, values)
+def started(base: Law, samples: Samples) -> GroupedLaw:
+    """A form fitted to each group alone, from its own start and from the groups' median."""
+    law = GroupedLaw(base, np.tile(base.constants, (samples.indicators, 1)))
+    first = refit_grouped(law, samples)
+    second = refit_grouped(replace(law, values=0 * law.values + np.median(first.values, axis=0)),
+                           samples)  # fmt: skip
+    first_cost, second_cost = (
+        np.bincount(samples.indicated, _residuals(each, samples, each.values) ** 2)
+        for each in (first, second)
+    )
+    better = (second_cost < first_cost)[:, None]
+    return replace(law, values=np.where(better, second.values, first.values))

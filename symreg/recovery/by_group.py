@@ -3,25 +3,30 @@
 A stress-strain curve has one form at all temperatures, but different numbers at each. The form is
 searched for in the largest group, in up to two more if it leaves a misfit, and fitted to all; then
 constants are shared by all groups, one after another, while the information criterion does not
-rise. The same criterion decides between forms.
+rise. The same criterion decides between forms. Of many groups the largest are asked, and the others
+fit their constants to the form that was chosen (`every_group`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 import numpy as np
+from scipy.special import stdtrit
 
+from orbits.estimates import CONFIDENCE, Estimate
 from symreg.engines.base import Candidate
 from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
-from symreg.fit.grouped import GroupedLaw, group_parts, refit_grouped, started
-from symreg.fit.refine import Law, is_same_law, preferred
+from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
+from symreg.fit.noise import rounding
+from symreg.fit.refine import Law, freed, is_same_law, preferred
 from symreg.fit.samples import Samples
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import misfit_of
 from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
 from symreg.recovery.selection import Search, Selection, agreeing_with, rivals_of, select
+from symreg.recovery.user_table import LEAST_ROWS
 
 
 def select_by_group(samples: Samples, search: Search) -> Selection:
@@ -31,20 +36,51 @@ def select_by_group(samples: Samples, search: Search) -> Selection:
     largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:3]
     if config.form is not None:
         given = fit_form(config.form, parts[largest[0]])
-        return _chosen([started(given, parts)], [], samples, config)
+        selection = _chosen([started(given, samples)], [], samples, config)
+        return _by_every_group(selection, samples, search)
     candidates: list[Candidate] = []
-    best: list[tuple[Law, ...]] = []
+    best: list[list[Law]] = []
     for k, g in enumerate(largest):
         watch.say(lambda: f"forms of group {len(best) + 1} of {len(largest)}", True)
         share = replace(search, watch=watch.part(1 / (len(largest) - k)))
         own = select(parts[g], share)
-        best.append(own.laws)
+        # a number that one group lets be simple may be another in the next
+        best.append([each for law in own.laws for each in (law, freed(law, parts[g]))])
         candidates += own.candidates
-        laws = [started(base, parts) for base in _nameless(best)[:40]]
+        laws = [started(base, samples) for base in _nameless(best)[:80]]
         selection = _chosen(laws, candidates, samples, config)
         if misfit_of(selection.law, selection.errors.of(samples)) > EXPLAINED:
             break  # it leaves nothing in any group
-    return selection
+    return _by_every_group(selection, samples, search)
+
+
+def _by_every_group(selection: Selection, samples: Samples, search: Search) -> Selection:
+    """The choice between the best forms, and of what is shared, by the rows of all groups.
+
+    A few groups of a dozen noisy rows allow many forms; hundreds allow one.
+    """
+    every = search.every_group
+    if every is None:
+        return selection
+    place = [
+        every.names.index(name) - len(every.features)
+        for name in samples.names[-samples.indicators :]
+    ]
+    best = (_in_all(form, every.indicators, place) for form in selection.forms[:8])
+    laws = [refit_grouped(law, every) for law in best]
+    by_all = _chosen(laws, list(selection.candidates), every, search.config)
+    assert by_all.grouped is not None  # for the type checker: chosen by group
+    grouped = replace(by_all.grouped, values=by_all.grouped.values[place])
+    under = selection.errors.of(samples)
+    law = refit_grouped(grouped, under).joint(under)
+    return replace(by_all, law=law, raw=law, errors=selection.errors, grouped=grouped)
+
+
+def _in_all(law: GroupedLaw, groups: int, place: Sequence[int]) -> GroupedLaw:
+    """The law in all groups: at its median where it was not fitted yet; nothing shared yet."""
+    values = np.tile(np.median(law.values, axis=0), (groups, 1))
+    values[list(place)] = law.values
+    return replace(law, values=values, shared=frozenset())
 
 
 def _nameless(lists: Sequence[Sequence[Law]]) -> list[Law]:
@@ -79,6 +115,10 @@ def _chosen(
         best.setdefault(grouped[each].base, each)
     partings = _partings(law, list(best.values()), grouped, samples)
     laws_in_order, rivals = rivals_of(list(best.values()), n, floor, partings)
+    rivals = tuple(
+        replace(rival, expression=grouped[each].form)
+        for each, rival in zip(laws_in_order, rivals, strict=True)
+    )
     return Selection(
         law=law,
         raw=law,
@@ -92,6 +132,7 @@ def _chosen(
         laws=laws_in_order,
         rivals=rivals,
         grouped=grouped[law],
+        forms=tuple(grouped[each] for each in best.values()),
     )  # fmt: skip
 
 
@@ -131,3 +172,128 @@ def _partings(
         if (place := parting(ours, its, part)) is not None:
             partings[each] = place
     return partings
+
+
+SEARCHED_GROUPS = 20
+"""The form, and which constants are shared, are chosen in so many groups, the largest."""
+
+
+def searched_groups(samples: Samples) -> np.ndarray:
+    """Indices of the groups that choose the form: large ones, with rows for a search."""
+    rows = np.bincount(samples.indicated, minlength=samples.indicators)
+    largest = np.argsort(-rows, kind="stable")[:SEARCHED_GROUPS]
+    return np.sort(largest[rows[largest] >= LEAST_ROWS])
+
+
+def of_groups(samples: Samples, groups: np.ndarray) -> Samples:
+    """The rows of some groups, without the columns that indicate others."""
+    part = samples.rows(np.isin(samples.indicated, groups))
+    columns = [*range(len(samples.features)), *(len(samples.features) + groups)]
+    part = replace(
+        part, X=part.X[:, columns], names=tuple(part.names[i] for i in columns),
+        indicators=len(groups),
+    )  # fmt: skip
+    if part.feature_errors is not None and part.shares is not None:
+        part = replace(
+            part, feature_errors=part.feature_errors[:, columns], shares=part.shares[columns]
+        )
+    return part
+
+
+@dataclass(frozen=True)
+class EveryGroup:
+    """A chosen form in all groups.
+
+    Attributes:
+        grouped: with constants for each.
+        law: of all rows.
+        samples: these, with the errors that the choice took them to have.
+        prediction: (row,) of one row in five of each group by a fit to the others, NaN elsewhere.
+        ratio: rms of what the form leaves in groups that had no say in it, over that in the others.
+        intervals: of the law's constants; those of a group with too few rows have none.
+        covariance: (group, constant, constant).
+    """
+
+    grouped: GroupedLaw
+    law: Law
+    samples: Samples
+    prediction: np.ndarray
+    ratio: float
+    intervals: list[Estimate]
+    covariance: np.ndarray
+
+
+def every_group(
+    selection: Selection, searched: np.ndarray, samples: Samples, rng: np.random.Generator
+) -> EveryGroup:
+    """Fit the chosen form's constants in all groups, from their median in the searched ones."""
+    assert selection.grouped is not None  # for the type checker: chosen by group
+    start = replace(
+        _in_all(selection.grouped, samples.indicators, list(searched)),
+        shared=selection.grouped.shared,
+    )
+    # errors relative to a law, or through its slopes, are those of all groups' law
+    first = refit_grouped(start, samples).joint(samples)
+    errors = selection.errors
+    errors = replace(errors, law=errors.law and first, through=errors.through and first)
+    samples = errors.of(samples)
+    grouped = refit_grouped(start, samples)
+    group = samples.indicated
+    # one row in five of each group, drawn at random; none of groups with fewer
+    order = np.lexsort((rng.random(len(group)), group))
+    rows = np.bincount(group, minlength=samples.indicators)
+    place = np.arange(len(group)) - np.repeat(np.cumsum(rows) - rows, rows)
+    outside = np.zeros(len(group), dtype=bool)
+    outside[order] = place < rows[group[order]] // LEAST_ROWS
+    inner = refit_grouped(grouped, samples.rows(~outside))
+    prediction = np.where(outside, inner.predicted(samples), np.nan)
+    law = grouped.joint(samples)
+    residuals = law.residuals(samples)
+    asked = np.isin(group, searched)
+    own_constants = int(np.sum(~grouped.is_shared))
+    sizes = [
+        np.sum(residuals[part] ** 2)
+        / max(int(part.sum()) - own_constants * len(np.unique(group[part])), 1)
+        for part in (~asked, asked)
+    ]
+    intervals, covariance = _pooled_intervals(grouped, samples, residuals)
+    ratio = float(np.sqrt(sizes[0] / max(sizes[1], rounding(samples.y) ** 2)))
+    return EveryGroup(grouped, law, samples, prediction, ratio, intervals, covariance)
+
+
+def _pooled_intervals(
+    grouped: GroupedLaw, samples: Samples, residuals: np.ndarray
+) -> tuple[list[Estimate], np.ndarray]:
+    """Intervals of all constants from the scatter of all groups together, Student's t.
+
+    A group of a few rows shows its constants, and not how far they may be off: drawn again, its
+    rows may be one row only. The scatter is that of all rows, by degrees of freedom; rows that are
+    one observation count as their sum does.
+    """
+    normal = arrowhead(grouped, samples, grouped.values, residuals)
+    count, shared = len(grouped.values), grouped.is_shared
+    rows = np.bincount(samples.indicated, minlength=count)
+    determined = rows >= np.sum(~shared)
+    fitted = int(np.sum(np.minimum(rows, np.sum(~shared)))) + int(shared.sum())
+    free = max(samples.n_effective - fitted, 1)
+    _, observation = np.unique(samples.groups, return_inverse=True)
+    together = np.sum(np.bincount(observation, residuals) ** 2) / np.sum(residuals**2 + 1e-300)
+    scatter = np.sum(residuals**2) / free * max(1.0, float(together))
+    inverse, carried, complement = normal.eliminated(np.zeros(count))
+    # the inverse of an arrowhead, block by block, in the order of the constants
+    across = -carried @ complement
+    blocks = np.block([
+        [inverse - across @ carried.swapaxes(1, 2), across],
+        [across.swapaxes(1, 2), np.tile(complement, (count, 1, 1))],
+    ])  # fmt: skip
+    order = np.argsort(np.argsort(shared, kind="stable"))
+    spread = blocks[:, order][:, :, order] * scatter
+    spread /= normal.scale[:, :, None] * normal.scale[:, None, :]
+    half = stdtrit(free, (1 + CONFIDENCE) / 2) * np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
+    intervals: dict[int, Estimate] = {}
+    for g, j in np.ndindex(half.shape):
+        value, width_of = float(grouped.values[g, j]), float(half[g, j])
+        limits = (value - width_of, value + width_of)
+        known = shared[j] or determined[g]
+        intervals[int(grouped.places[g, j])] = Estimate(value, *(limits if known else ()))
+    return [intervals[i] for i in range(len(intervals))], spread

@@ -31,7 +31,7 @@ from symreg.formulas.compare import (
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
 from symreg.formulas.watch import Watch
-from symreg.recovery.by_group import select_by_group
+from symreg.recovery.by_group import every_group, of_groups, searched_groups, select_by_group
 from symreg.recovery.evidence import Evidence, evidence_of, misfit_of
 from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
@@ -61,7 +61,8 @@ class Finding:
         true_exponents: the reference's on the same rows, if known.
         samples: the rows judged.
         evidence: on rows and ranges outside the fit.
-        covariance: (constant, constant) of the law's constants.
+        covariance: (constant, constant) of the law's constants; of many groups (group, constant,
+            constant).
         outliers: (row of the samples,) whether it was left out.
         rows: in the law's fit.
     """
@@ -90,6 +91,13 @@ class Finding:
 
 def find(problem: Problem, search: Search) -> Finding:
     """Find a law in samples and compare it."""
+    if problem.samples.indicators:
+        searched = searched_groups(problem.samples)
+        if len(searched) < problem.samples.indicators:
+            part = replace(problem, samples=of_groups(problem.samples, searched))
+            every = weighed(problem.samples, search.config.floor)
+            finding = find(part, replace(search, every_group=every))
+            return _in_every_group(finding, searched, every, search)
     config, references, asked = search.config, problem.references, problem.asked
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
@@ -140,6 +148,38 @@ def find(problem: Problem, search: Search) -> Finding:
         outliers=outlying,
         rows=len(fitted.y),
     )  # fmt: skip
+
+
+def _in_every_group(
+    finding: Finding, searched: np.ndarray, samples: Samples, search: Search
+) -> Finding:
+    """What was found in some groups, with constants, intervals and R² of all."""
+    rng = np.random.default_rng([search.config.seed, 4])
+    every = every_group(finding.selection, searched, samples, rng)
+    outlying = np.zeros(len(samples.y), dtype=bool)
+    if finding.outliers.any():
+        errors = every.law.residuals(every.samples)
+        outlying = np.abs(errors - np.median(errors)) > FAR * robust_spread(errors)
+        every = every_group(finding.selection, searched, samples.rows(~outlying), rng)
+    outside = np.isfinite(every.prediction)
+    prediction, held_out = every.prediction[outside], every.samples.rows(outside)
+    weighted = samples.errors is not None
+    ratio = max(finding.evidence.held_out_ratio or 0.0, every.ratio)
+    return replace(
+        finding,
+        selection=replace(finding.selection, law=every.law, grouped=every.grouped),
+        law=every.law,
+        r2_linear=(
+            _weighted_r2(prediction, held_out) if weighted else r_squared(prediction, held_out.y)
+        ),
+        r2_log=None if weighted else _log_r2(prediction, held_out.y),
+        intervals=every.intervals,
+        samples=every.samples,
+        evidence=replace(finding.evidence, held_out_ratio=ratio),
+        covariance=every.covariance,
+        outliers=outlying,
+        rows=len(every.samples.y),
+    )
 
 
 def _selected(

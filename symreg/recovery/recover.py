@@ -141,13 +141,14 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     numbers = (constant, *parameters.values())
     gates = law_gates(finding, numbers, THRESHOLDS, problem.non_central) + controls
     of_any_law = found_gates(finding, THRESHOLDS, problem.non_central) + controls
-    shortest = simplest(law.expression, problem.samples)
+    grouped = selection.grouped
+    shortest = grouped.expression if grouped else simplest(law.expression, problem.samples)
     coefficients = coefficients_of(finding, problem.units)
     constant = with_unit(constant, problem.constant_unit(reference, constant.name))
     if reference is None and coefficients:
         constant = replace(next(iter(coefficients.values())), name=constant.name)
-    status = _status(config, of_any_law)
-    notes = [*_notes(finding, problem, watch)]
+    status, per_group = _status(config, of_any_law), _per_group(finding, problem, config)
+    notes = [*_notes(finding, problem, watch, coefficients)]
     if exhausted and status != "found":
         notes.append(f"gone through without omission: {'; '.join(exhausted)}")
     result = Recovery(
@@ -160,8 +161,10 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
         reference=reference,
         expression=written(shortest),
         written=_as_written(shortest, finding),
-        raw_expression=written(selection.raw.expression) if selection.raw else None,
-        form=named(law.form, coefficient_names(law)),
+        raw_expression=(
+            written(selection.raw.expression) if selection.raw and not grouped else None
+        ),
+        form=grouped.form if grouped else named(law.form, coefficient_names(law)),
         law=law.name,
         selected_from=law.source,
         forms=_forms(finding, problem),
@@ -172,11 +175,11 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
             for name, estimate in finding.exponents.items()
         },
         coefficients=coefficients,
-        covariance=tuple(tuple(map(float, row)) for row in finding.covariance),
+        covariance=finding.covariance.tolist() if finding.covariance.ndim == 2 else (),
         domain=domain_of(problem.samples),
         columns=problem.columns,
-        per_group=_per_group(finding, problem, config),
-        points=_points(finding.samples),
+        per_group=per_group,
+        points=_points(finding.samples, problem, config),
         r2=finding.r2,
         r2_linear=finding.r2_linear,
         r2_log=finding.r2_log,
@@ -221,7 +224,7 @@ def _status(config: RecoverConfig, gates: list[Gate]) -> Status:
 
 def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
     """Lowest and highest value of every feature."""
-    columns = zip(samples.names, samples.X.T, strict=True)
+    columns = zip(samples.features, samples.X.T, strict=False)
     return {name: (float(column.min()), float(column.max())) for name, column in columns}
 
 
@@ -256,11 +259,15 @@ def noise_of(finding: Finding) -> str:
     return "" if finding.selection.floor else "none but rounding"
 
 
-def _points(samples: Samples) -> dict[str, tuple[float, ...]]:
+def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[str, Any]:
     """Some rows, for pictures."""
     some = samples.thinned(200, np.random.default_rng(0))
-    columns = dict(zip(some.names, some.X.T, strict=True)) | {some.target: some.y}
-    return {name: tuple(map(float, values)) for name, values in columns.items()}
+    columns: dict[str, Any] = dict(zip(some.features, some.X.T.tolist(), strict=False))
+    if config.per_group is not None:
+        columns[config.per_group] = [problem.group_values[g] for g in some.indicated]
+    return {
+        name: tuple(values) for name, values in (columns | {some.target: some.y.tolist()}).items()
+    }
 
 
 def _forms(finding: Finding, problem: Problem) -> tuple[str, ...]:
@@ -275,11 +282,17 @@ def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> Per
     law = finding.selection.grouped
     if law is None or config.per_group is None:
         return None
-    indicators = finding.samples.names[len(finding.samples.features) :]
-    return PerGroup(config.per_group, problem.group_values, law.form, law.by_name, indicators)
+    covariance, places = finding.covariance, law.places
+    if covariance.ndim == 2:  # of all constants together
+        covariance = covariance[places[:, :, None], places[:, None, :]]
+    return PerGroup(
+        config.per_group, problem.group_values, law.form, law.by_name, covariance.tolist()
+    )
 
 
-def _notes(finding: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
+def _notes(
+    finding: Finding, problem: Problem, watch: Watch, coefficients: Mapping[str, Quantity]
+) -> Iterator[str]:
     """What was done to the rows, and whatever else qualifies the result."""
     yield from problem.notes
     judged = len(finding.samples.y)
@@ -287,6 +300,12 @@ def _notes(finding: Finding, problem: Problem, watch: Watch) -> Iterator[str]:
         yield (
             f"{judged} rows, drawn at random, were searched and judged; the constants are fitted "
             f"to {finding.rows}"
+        )
+    if without := [name for name, each in coefficients.items() if each.low is None]:
+        yield (
+            f"{plural(len(without), 'constant')} of groups with fewer rows than constants of their "
+            f"own, beginning with {without[0]}, cannot be told: the number is the one nearest to "
+            "that of the other groups, and has no interval"
         )
     if finding.outliers.any():
         yield outlier_note(finding.outliers)

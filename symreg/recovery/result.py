@@ -107,14 +107,14 @@ class PerGroup:
         values: of the groups, in order.
         form: the formula with its constants by name.
         constants: the coefficients by name: one if shared by all groups, or one per group.
-        indicators: in the formula for all rows, each group's column: one there, else zero.
+        covariance: (group, constant, constant) of the form's constants in each group.
     """
 
     column: str
     values: tuple[str | float, ...]
     form: str
     constants: dict[str, tuple[str, ...]]
-    indicators: tuple[str, ...]
+    covariance: tuple[tuple[tuple[float, ...], ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Recovery(Result):
             predictions.
         domain: lowest and highest value of every feature; the formula is untested outside.
         form: the formula with names for its numbers.
-        points: some rows, drawn at random: every feature, and last the target, by name.
+        points: some rows, drawn at random: every feature, the group, and last the target, by name.
         engine: its name.
         engine_reason: why it was chosen.
         pareto_front: every candidate of every search.
@@ -220,7 +220,7 @@ class Recovery(Result):
     covariance: tuple[tuple[float, ...], ...] = ()
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)
     form: str = ""
-    points: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    points: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     explanation: str = ""
     conclusion: str = ""
     summary: dict[str, str] = field(default_factory=dict)
@@ -243,9 +243,15 @@ class Recovery(Result):
 
     @cached_property
     def formula(self) -> sympy.Expr:
-        """The selected formula in sympy; symbols are positive if the features are."""
+        """The selected formula in sympy; symbols are positive if the features are.
+
+        If groups have their own constants, these are symbols, and what all share is a number.
+        """
         values = {name: quantity.value for name, quantity in self.coefficients.items()}
         text = self.form if self.form and None not in values.values() else self.expression
+        if (groups := self.per_group) is not None:
+            text = groups.form
+            values = {name: values[of[0]] for name, of in groups.constants.items() if len(of) == 1}
         formula, symbols = self._parsed(text)
         return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
 
@@ -255,7 +261,7 @@ class Recovery(Result):
         for name, (low, _) in self.domain.items():
             if low <= 0 and name in symbols:
                 symbols[name] = sympy.Symbol(name, real=True)
-        for name in self.coefficients:
+        for name in (*self.coefficients, *(self.per_group.constants if self.per_group else ())):
             symbols[name] = sympy.Symbol(name, real=True)
         return parse_expression(text, symbols), symbols
 
@@ -281,35 +287,42 @@ class Recovery(Result):
         self, features: Mapping[str, Any] | pd.DataFrame
     ) -> tuple[list[str], np.ndarray]:
         """Names of the formula's features, and (row, feature) values."""
+        given: Mapping[str, Any] | pd.DataFrame = features
+        if self.per_group is not None:
+            given = {str(name): values for name, values in features.items()}
+            given |= self._constants(self.per_group, given)
         names = sorted(s.name for s in self.formula.free_symbols)
-        if self.per_group is not None and set(names) & set(self.per_group.indicators):
-            features = self._indicated(self.per_group, features)
         own = {name: self.columns.get(name, name) for name in names}
-        missing = [own[name] for name in names if not {name, own[name]} & set(features)]
+        missing = [own[name] for name in names if not {name, own[name]} & set(given)]
         if missing:
             raise ValueError(f"the formula {self.expression} needs {', '.join(missing)} too.")
-        chosen = [features[own[name] if own[name] in features else name] for name in names]
+        chosen = [given[own[name] if own[name] in given else name] for name in names]
         if not names:
             return names, np.zeros((1, 0))
         columns = np.broadcast_arrays(*(np.asarray(column, dtype=float) for column in chosen))
         return names, np.column_stack(columns)
 
-    def _indicated(
-        self, groups: PerGroup, features: Mapping[str, Any] | pd.DataFrame
-    ) -> dict[str, Any]:
-        """The features with indicator columns for the groups."""
-        given: dict[str, Any] = {str(name): values for name, values in features.items()}
+    def _constants(self, groups: PerGroup, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """(row,) constants that differ by group."""
+        own = [name for name, members in groups.constants.items() if len(members) > 1]
+        table = self.by_group()[own]
+        return {name: table[name].to_numpy(dtype=float)[self._group(groups, given)] for name in own}
+
+    def _group(self, groups: PerGroup, given: Mapping[str, Any]) -> np.ndarray:
+        """(row,) index of the group; of the first one if no constant differs."""
+        if all(len(members) == 1 for members in groups.constants.values()):
+            return np.zeros(1, dtype=int)
         if groups.column not in given:
             raise ValueError(f"the constants differ by group: {groups.column} is needed too.")
-        column = np.atleast_1d(np.asarray(given[groups.column]))
-        if unknown := sorted(set(column.tolist()) - set(groups.values), key=str):
-            known = ", ".join(map(str, groups.values))
-            raise ValueError(f"{groups.column} = {unknown[0]} is no group of the table: {known}.")
-        ones = {
-            name: (column == value).astype(float)
-            for name, value in zip(groups.indicators, groups.values, strict=True)
-        }
-        return given | ones
+        place = {value: index for index, value in enumerate(groups.values)}
+        column = np.atleast_1d(np.asarray(given[groups.column])).tolist()
+        if unknown := sorted(set(column) - set(place), key=str):
+            some = ", ".join(map(str, groups.values[:10]))
+            more = f" and {len(place) - 10} more" if len(place) > 10 else ""
+            raise ValueError(
+                f"{groups.column} = {unknown[0]} is no group of the table: {some}{more}."
+            )
+        return np.array([place[each] for each in column])
 
     def by_group(self) -> pd.DataFrame:
         """Every constant in every group, with its interval.
@@ -344,13 +357,7 @@ class Recovery(Result):
         """
         if self.per_group is None:
             raise ValueError("no groups were told apart; name their column: per_group='temp'.")
-        form, symbols = self._parsed(self.per_group.form)
-        shared = {
-            symbols[name]: sympy.Float(self.coefficients[names[0]].value)
-            for name, names in self.per_group.constants.items()
-            if len(names) == 1
-        }
-        return str(form.xreplace(shared))
+        return str(self.formula)
 
     def predict_interval(self, features: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
         """The law's value with the 95 % interval from its constants' uncertainty.
@@ -371,22 +378,29 @@ class Recovery(Result):
         value = self.predict(features)
         names, X = self._columns_of(features)
         spread = np.zeros(len(value))
-        if self.covariance:
-            form, symbols = self._parsed(self.form)
-            place = {symbols[name]: i for i, name in enumerate(self.coefficients)}
-            values = [quantity.value for quantity in self.coefficients.values()]
-            constants = np.array(values, dtype=float)
-            numbered = form.xreplace({s: constant_symbol(i) for s, i in place.items()})
+        text, constants = self.form, [quantity.value for quantity in self.coefficients.values()]
+        own, covariance = list(self.coefficients), np.array(self.covariance)
+        values = np.array(constants, dtype=float)[:, None]
+        if (groups := self.per_group) is not None:
+            group = self._group(groups, {str(name): each for name, each in features.items()})
+            text, own = groups.form, list(groups.constants)
+            values = self.by_group()[own].to_numpy(dtype=float)[group].T
+            covariance = np.array(groups.covariance)[group]
+        if len(covariance):
+            form, symbols = self._parsed(text)
+            numbered = form.xreplace({symbols[n]: constant_symbol(i) for i, n in enumerate(own)})
             slopes = np.column_stack(
                 [
-                    evaluate(sympy.diff(numbered, constant_symbol(i)), names, X, constants)
-                    for i in range(len(constants))
+                    evaluate(sympy.diff(numbered, constant_symbol(i)), names, X, list(values))
+                    for i in range(len(own))
                 ]
             )
-            covariance = np.array(self.covariance)
-            spread = STANDARD_ERRORS * np.sqrt(np.einsum("ri,ij,rj->r", slopes, covariance, slopes))
-        low, high = (np.array([self.domain[name][end] for name in names]) for end in (0, 1))
-        inside = np.all((low <= X) & (high >= X), axis=1)
+            variance = slopes[:, None, :] @ covariance @ slopes[:, :, None]
+            spread = STANDARD_ERRORS * np.sqrt(variance[:, 0, 0])
+        measured = [name in self.domain for name in names]
+        limits = np.array([self.domain[name] for name in names if name in self.domain])
+        X = X[:, measured]
+        inside = np.all((limits.T[0] <= X) & (limits.T[1] >= X), axis=1) if len(limits) else True
         return pd.DataFrame(
             {"value": value, "low": value - spread, "high": value + spread, "inside": inside}
         )

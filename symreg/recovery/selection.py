@@ -57,6 +57,7 @@ class Search:
         guesses: formulas weighed beside those found; symbols that are not features are constants to
             fit.
         units: by column and of the target, if known; formulas that cannot match them are dropped.
+        every_group: rows of all groups, if forms are searched in a part of them: these choose.
     """
 
     engine: Engine
@@ -64,6 +65,7 @@ class Search:
     watch: Watch
     guesses: Sequence[sympy.Expr] = ()
     units: Mapping[str, Unit] | None = None
+    every_group: Samples | None = None
 
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
@@ -99,6 +101,7 @@ class Selection:
         laws: the pool, the selected one first, in the order of `rivals`.
         rivals: the same as text, with their shares of the posterior.
         grouped: the law's constants in every group, if groups have their own.
+        forms: other forms so, the best first.
     """
 
     law: Law
@@ -110,6 +113,7 @@ class Selection:
     laws: tuple[Law, ...] = ()
     rivals: tuple[Rival, ...] = ()
     grouped: GroupedLaw | None = None
+    forms: tuple[GroupedLaw, ...] = ()
 
 
 def select(samples: Samples, search: Search) -> Selection:
@@ -253,6 +257,7 @@ def agreeing_with(
         seed: of the draws.
         same: whether another law is the same.
     """
+    pool = sorted(pool, key=lambda each: each.key)  # who comes first of equals, as in `preferred`
     squares = np.array(
         [
             samples.residuals(evaluate(each.form, samples.names, samples.X, each.constants)) ** 2
@@ -270,7 +275,8 @@ def agreeing_with(
             replace(each, mean_square=float(error), smooth=min(each.smooth, float(error)))
             for each, error in zip(pool, errors, strict=True)
         ]
-        chosen[drawn.index(preferred(drawn, n, floor))] += 1
+        costs = [(each.criterion(n, floor), each.length(n)) for each in drawn]
+        chosen[costs.index(min(costs))] += 1
     return sum(times for k, times in chosen.items() if same(pool[k]))
 
 

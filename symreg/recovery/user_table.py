@@ -30,7 +30,7 @@ LARGEST_TARGET = 1e130
 """Of a target's numbers, which are squared and divided, and of their standard errors."""
 LEAST_ROWS = 5
 FEW_ROWS = 20
-MOST_GROUPS = 50
+MOST_GROUPS = 500
 """With their own constants."""
 MOST_ROWS = 50_000
 """In larger tables so many random rows are searched and judged, and all are fitted."""
@@ -293,7 +293,7 @@ def with_indicators(
     """Samples with an indicator column, of an unused name, for every value of a column; and those.
 
     Raises:
-        ValueError: for one group, too many, one with too few rows, or rows without a group.
+        ValueError: for one group, too many, none with rows enough, or rows without a group.
     """
     values = table[column]
     if missing := int(values.isna().sum()):
@@ -304,10 +304,10 @@ def with_indicators(
             f"--per-group {column}: the column has {len(counts)} value(s); 2 to {MOST_GROUPS} "
             "groups can have constants of their own."
         )
-    if counts.min() < LEAST_ROWS:
+    if (large := int(np.sum(counts >= LEAST_ROWS))) < 2:
         raise ValueError(
-            f"--per-group {column}: {counts.idxmin()} has {counts.min()} row(s); every group needs "
-            f"at least {LEAST_ROWS}. Leave it out, or join it to another."
+            f"--per-group {column}: {large} of {len(counts)} groups have {LEAST_ROWS} rows; two at "
+            "least are needed to choose a form. Join some to others."
         )
     stem = written_names([column])[column]
     while any(f"{stem}_{g + 1}" in taken for g in range(len(counts))):

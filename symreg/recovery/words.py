@@ -108,7 +108,8 @@ def _explanation(result: Recovery) -> list[str]:
     else:
         sentences = _status(result)
     if result.per_group is not None:
-        sentences += _by_group(result, result.per_group)
+        for name, told in _by_group(result, result.per_group).items():
+            sentences.append(f"{name} by {result.per_group.column}: {told}.")
     for name, parameter in result.parameters.items():
         sentences.append(f"Its {name} is {interval(parameter)}{_truth(parameter)}.")
     exponent = result.exponent
@@ -138,7 +139,11 @@ def _summary(result: Recovery) -> dict[str, str]:
         many = [result.constant]
     target = next(reversed(result.points), "")
     component = f"{target} = " if target.startswith("a_") else ""
-    told = {"law": component + _in_a_line(result.written)}
+    if (groups := result.per_group) is not None:
+        told = {"law": component + _in_a_line(groups.form)} | _by_group(result, groups)
+        many = []
+    else:
+        told = {"law": component + _in_a_line(result.written)}
     if len(many) > 1:
         told["form"] = _in_a_line(result.form)
     told |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
@@ -254,21 +259,26 @@ def _rivals(result: Recovery) -> list[str]:
     return sentences
 
 
-def _by_group(result: Recovery, groups: PerGroup) -> list[str]:
-    """Which constants all groups share, and the others in each."""
-    sentences = []
-    for name, coefficients in groups.constants.items():
-        known = [interval(result.coefficients[each]) for each in coefficients]
-        if len(known) == 1:
-            sentences.append(f"{name} is the same in all groups: {known[0]}.")
-        else:
-            each = zip(groups.values, known, strict=True)
-            listed = "; ".join(
-                f"{value if isinstance(value, str) else f'{value:g}'}: {text}"
-                for value, text in each
+def _by_group(result: Recovery, groups: PerGroup) -> dict[str, str]:
+    """The form's constants: which all groups share, and the others in each, or their range."""
+    told = {}
+    for name, members in groups.constants.items():
+        quantities = [result.coefficients[each] for each in members]
+        values = sorted(each.value or 0.0 for each in quantities)
+        if len(members) == 1:
+            told[name] = f"{with_unit(quantities[0])}, the same in all groups"
+        elif len(members) <= 10:
+            each = zip(groups.values, quantities, strict=True)
+            told[name] = "; ".join(
+                f"{group if isinstance(group, str) else f'{group:g}'}: {with_unit(quantity)}"
+                for group, quantity in each
             )
-            sentences.append(f"{name} by {groups.column}: {listed}.")
-    return sentences
+        else:
+            told[name] = (
+                f"{values[0]:.4g} to {values[-1]:.4g}, median {values[len(values) // 2]:.4g}, in "
+                f"{len(members)} groups (`by_group()` in Python lists them, `coefficients` in JSON)"
+            )
+    return told
 
 
 def _numbers(result: Recovery) -> str:
