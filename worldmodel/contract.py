@@ -91,6 +91,7 @@ def require_contract(
     time[0] = times - 1
     contexts = seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)]
     bare, inside = answer(contexts)[:, -1], said[orbit, time]
+    few = slice(ASKED_ALONE)
 
     def one_by_one() -> np.ndarray:
         return np.concatenate([answer(contexts[k : k + 1])[:, -1] for k in range(ASKED_ALONE)])
@@ -100,7 +101,6 @@ def require_contract(
     allowed = _allowed(contexts, inside, precision)
 
     def same(allowed: np.ndarray) -> bool:
-        few = slice(ASKED_ALONE)
         unlike = _differ(bare, inside, allowed), _differ(alone, inside[few], allowed[few])
         return not np.concatenate(unlike).any()
 
@@ -110,22 +110,24 @@ def require_contract(
     apart = np.abs(second - said)
     noise = float(np.nanmedian(apart)) if np.isfinite(apart).any() else 0.0
     changes = _differ(second[orbit, time], inside, allowed).any()
-    changes |= _differ(one_by_one(), alone, allowed[:ASKED_ALONE]).any()
+    changes |= _differ(one_by_one(), alone, allowed[few]).any()
     allowed = allowed + NOISES * noise
     bend = np.nanmedian(np.abs(inside - inertia))
     if noise <= MOST_NOISE * bend and same(allowed):
         return noise
     middle = (length - 1 + times) // 2
     cut, whole = answer(seen[:, : middle + 1])[:, middle], said[:, middle]
+    places = zip(orbit[few], time[few], strict=True)
+    own = np.stack([answer(seen[row : row + 1])[0, column] for row, column in places])
     if changes:
         what = "on the call: two answers to the same positions differ"
-    elif _differ(alone, bare[:ASKED_ALONE], allowed[:ASKED_ALONE]).any():
+    elif (_differ(own, inside[few], allowed[few]) | _differ(alone, bare[few], allowed[few])).any():
         what = "on the other orbits shown with it"
     elif _differ(cut, whole, np.nanmax(allowed)).any():
         what = "on what comes after it in the array"
     else:
         what = f"on its place in the array, or on more than the last {length} positions"
-    apart = np.concatenate((bare - inside, alone - inside[:ASKED_ALONE]))
+    apart = np.concatenate((bare - inside, alone - inside[few]))
     worst = float(np.nanmax(np.abs(apart), initial=0.0))
     raise ValueError(
         f"{name}: a prediction depends {what} (by up to {worst:.2g} au); it has to be the "

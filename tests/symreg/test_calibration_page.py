@@ -43,3 +43,25 @@ def test_the_missed_have_a_long_context_and_a_family_that_is_wrong():
     assert set(missed["context_length"]) == {32}
     worst = missed["worst_family"]
     assert f"right on {100 * worst.min():.0f} to {100 * worst.max():.0f} %" in PAGE
+
+
+def test_the_page_counts_who_was_written_blind():
+    """Expected before any run, true by a map, and the verdicts before and after the lines moved."""
+    table = pd.read_csv(NOTEBOOKS / "images" / "frozen.csv")
+    impostors = table[table["expected"] == "no"]
+    law = table[table["expected"] == "yes"]
+    false_yes = impostors[impostors["kind_before"] == "Newtonian"]
+    assert list(false_yes["predictor"]) == ["heavy", "wedge", "ripple"]
+    assert (table["recovered_before"] == (table["kind_before"] == "Newtonian")).all()
+    assert (law[["kind_before", "kind"]] == "Newtonian").all(axis=None)
+    assert not (impostors["kind"] == "Newtonian").any()
+    right = (table["median_error"] <= 0.02) & (table["within_10"] >= 0.95)
+    right &= ~(table["kicked_within_10"] < 0.95)
+    assert (right == (table["expected"] == "yes")).all()
+    interval = binomtest(len(false_yes), len(impostors)).proportion_ci()
+    share = len(false_yes) / len(impostors)
+    words = f"({share:.0%}; {100 * interval.low:.0f} to {interval.high:.0%})"
+    assert words.replace("%", " %") in PAGE
+    missed = binomtest(0, len(law)).proportion_ci()
+    assert (len(impostors), len(law)) == (24, 10)
+    assert f"at most {missed.high:.0%} are missed".replace("%", " %") in PAGE
