@@ -33,14 +33,14 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "worldmodel": {
-        "code_lines": 6196,  # so are wrong answers of models
+        "code_lines": 6198,  # so are wrong answers of models; some contexts are asked for alone
         "options": 47,
         "capitals": 55,
         "imports_in_functions": 43,  # maps of errors are drawn without torch
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15021,  # hundreds of groups with their own constants
+        "code_lines": 15031,  # all far states count as well as each family
         "options": 120,
         "capitals": 461,
         "imports_in_functions": 26,
