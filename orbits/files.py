@@ -26,7 +26,7 @@ def require_output(path: str | os.PathLike[str]) -> Path:
     Raises:
         ValueError: if it is empty, there is a symbolic link, a device, a pipe or a socket (what is
             written replaces what is there, and goes nowhere else), or the folder that it would be
-            in is none, or takes no files.
+            in is none, or takes no files, or is a dataset: what lies in one belongs to it.
     """
     if not os.fspath(path):
         raise ValueError("the path to write to is empty; give one.")
@@ -36,6 +36,10 @@ def require_output(path: str | os.PathLike[str]) -> Path:
     above = Path(path).absolute().parent
     while _kind(above, follow=True) is None and above != above.parent:
         above = above.parent
+    data = next((each for each in (above, *above.parents) if (each / "zarr.json").is_file()), None)
+    own = Path(path).name == "zarr.json" or Path(path).name.startswith(".")  # a dataset's own files
+    if data is not None and not own:
+        raise ValueError(f"{path} lies in the dataset {data}; give another path.")
     try:
         with tempfile.TemporaryFile(dir=above):  # asks the file system itself; leaves nothing
             return Path(path)
@@ -263,13 +267,19 @@ def _yaml_loader() -> Any:
                     raise ValueError(f"it gives {key} twice, the second time on line {line}.")
             return super().construct_mapping(node, deep)
 
-        def construct_yaml_int(self, node: Any) -> int:
+        def construct_yaml_int(self, node: Any) -> Any:
             # Python itself reads no more than 4300 digits, and no number here is as large
+            if ":" in node.value:  # 1:30 was 90 to YAML 1.1, and is a text since
+                return node.value
             if len(node.value) > 400:
                 raise ValueError(f"it has a whole number of {len(node.value)} digits.")
             return super().construct_yaml_int(node)
 
+        def construct_yaml_float(self, node: Any) -> Any:
+            return node.value if ":" in node.value else super().construct_yaml_float(node)
+
     Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
+    Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
     number = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
     return Loader
@@ -304,8 +314,12 @@ def of_json(kind: type[T], value: Any, name: str) -> T:
 
 
 def read_typed(kind: type[T], path: str | os.PathLike[str]) -> T:
-    """A dataclass from a JSON file; ValueError as `read_json` and `of_json`."""
-    return of_json(kind, read_json(path), str(path))
+    """A dataclass from a JSON file; ValueError as `read_json` and `of_json`, and for one with a
+    checksum that was changed after it was written."""
+    value = read_json(path)
+    if isinstance(value, dict) and "sha256" in value:
+        value = read_sealed(path)
+    return of_json(kind, value, str(path))
 
 
 @cache

@@ -17,7 +17,11 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from symreg.formulas.expressions import rounded
+from orbits.tables import holds_numbers
+from symreg.fit.form import fit_form
+from symreg.fit.refine import Law
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate, rounded
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
@@ -44,6 +48,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             residuals suit best.
         sigma_of: standard errors of features by name, each a number or a share as in "5%"; the fit
             is then by orthogonal distances.
+        per_group: column of X, which is then a DataFrame, whose values each get their own constants
+            in one form, such as a galaxy; it is no feature.
+        form: formula to fit instead of searching, as in "a*x + b*v".
         seeds: independent searches.
         timeout_in_seconds: computing time for all searches together.
         null: whether to repeat the search on permuted targets; `found_` requires it.
@@ -72,6 +79,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     guesses: Sequence[str] | None = None
     errors: str | None = None
     sigma_of: Mapping[str, str | float] | None = None
+    per_group: str | None = None
+    form: str | None = None
     seeds: int = 5
     timeout_in_seconds: float | None = None
     null: bool = True
@@ -98,6 +107,13 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
+        targets = pd.Series(np.asarray(y).ravel())
+        kind = pd.api.types.infer_dtype(targets)
+        if kind != "complex" and not holds_numbers(
+            targets
+        ):  # else scikit-learn takes their numbers
+            raise ValueError(f"y holds values of type {kind}; a law is for a quantity in numbers.")
+        X, labels = self._apart(X)
         values, target = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
@@ -113,6 +129,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                 )
             values, target = np.asarray(values)[used], np.asarray(target)[used]
             groups = None if groups is None else np.asarray(groups)[used]
+            labels = None if labels is None else labels[used]
             # equal weights are no statement about errors
             if np.ptp(weights[used]) > 0:
                 typical = float(np.std(target)) or 1.0
@@ -121,7 +138,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         table = pd.DataFrame(np.asarray(values), columns=self._names)
         told: dict[str, Any] = {"target": _free("y", table)}
         table[told["target"]] = np.asarray(target, dtype=float)
-        for name, given, stem in (("sigma", sigma, "sigma"), ("groups", groups, "group")):
+        given_by_row = [
+            ("sigma", sigma, "sigma"), ("groups", groups, "group"),
+            ("per_group", labels, self.per_group or ""),
+        ]  # fmt: skip
+        for name, given, stem in given_by_row:
             if given is not None:
                 column = np.asarray(given)
                 if column.ndim and column.shape != (len(table),):
@@ -146,6 +167,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             operators=tuple(operators),
             guesses=tuple(self.guesses or ()),
             errors=self.errors,
+            form=self.form,
             sigma_of=self.sigma_of or (),
             seeds=self.seeds,
             time_limit=self.timeout_in_seconds,
@@ -154,6 +176,37 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             **told,
         )
         self.found_ = self.recovery_.found
+        self.new_groups_: dict[Any, Law] = {}
+        return self
+
+    def fit_groups(self, X: ArrayLike, y: ArrayLike) -> "LawRegressor":
+        """Fit the constants of new groups, the form and what all groups share unchanged.
+
+        `predict` knows these groups then; those of `fit` keep their constants.
+
+        Args:
+            X: (row, feature), as in `fit`, with the groups' column.
+            y: (row,) target; as many rows of each group as constants differ.
+
+        Raises:
+            ValueError: without `per_group`, or for a group with too few rows.
+        """
+        check_is_fitted(self)
+        features, labels = self._apart(X)
+        if labels is None:
+            raise ValueError("no groups were told apart; name their column: per_group='galaxy'.")
+        values, target = validate_data(self, features, y, dtype=np.float64, reset=False)
+        form = self.recovery_.form_of_new_group()
+        for label in dict.fromkeys(labels.tolist()):
+            rows = labels == label
+            samples = Samples(values[rows], target[rows], tuple(self._names), np.arange(rows.sum()))
+            law = fit_form(form, samples)
+            if rows.sum() < len(law.constants):
+                raise ValueError(
+                    f"{self.per_group} = {label} has {rows.sum()} row(s), for "
+                    f"{len(law.constants)} constants of its own; give more."
+                )
+            self.new_groups_[label] = law
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -161,11 +214,37 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
         Args:
             X: (row, feature), as in `fit`.
+
+        Raises:
+            ValueError: for a group that neither `fit` nor `fit_groups` has seen.
         """
         check_is_fitted(self)
+        X, labels = self._apart(X)
         values = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        found = self.recovery_.predict(pd.DataFrame(values, columns=self._names))
-        return np.array(np.broadcast_to(found, len(values)))
+        table = pd.DataFrame(values, columns=self._names)
+        predicted, left = np.full(len(values), np.nan), np.ones(len(values), dtype=bool)
+        for label, law in self.new_groups_.items():
+            rows = labels == label
+            predicted[rows] = evaluate(law.form, self._names, values[rows], law.constants)
+            left &= ~rows
+        if left.any():
+            some = (
+                table[left]
+                if labels is None
+                else table[left].assign(**{str(self.per_group): labels[left]})
+            )
+            predicted[left] = self.recovery_.predict(some)
+        return predicted
+
+    def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
+        """The features, and (row,) the group of each row, if groups are told apart."""
+        if self.per_group is None:
+            return X, None
+        if not isinstance(X, pd.DataFrame) or self.per_group not in X:
+            raise ValueError(
+                f"per_group names a column of X; give a DataFrame with {self.per_group}."
+            )
+        return X.drop(columns=self.per_group), X[self.per_group].to_numpy()
 
     @property
     def equations_(self) -> pd.DataFrame:

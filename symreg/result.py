@@ -4,7 +4,7 @@ import html
 import os
 from typing import Any, Self
 
-from orbits.files import as_json, of_json, read_typed, write_json
+from orbits.files import as_json, of_json, read_typed, write_sealed
 
 
 class Result:
@@ -28,13 +28,13 @@ class Result:
         """A result from the JSON file that `write`, or the command, wrote.
 
         Raises:
-            ValueError: if the file is missing or not one (says where).
+            ValueError: if the file is missing, not one (says where), or was changed since.
         """
         return read_typed(cls, path)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_json(path, self.to_dict())
+        """Write a JSON file with a checksum of itself, whole or not at all."""
+        write_sealed(path, self.to_dict())
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

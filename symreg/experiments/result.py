@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orbits.files import read_json, read_typed, write_json
+from orbits.files import read_json, read_typed, write_sealed
 from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.printing import table, wrapped
 from orbits.provenance import provenance
@@ -127,7 +127,7 @@ class Run(Result):
 
     def write(self, path: str | os.PathLike[str] | None = None) -> None:
         """Write `verdict.json` in its folder, or elsewhere; whole or not at all."""
-        write_json(path or self.folder / VERDICT, {**self.to_dict(), "folder": "."})
+        write_sealed(path or self.folder / VERDICT, {**self.to_dict(), "folder": "."})
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> "Run":

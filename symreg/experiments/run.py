@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import worldmodel
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
 from orbits.files import write_text
@@ -73,6 +74,9 @@ def run(
     config = of_data(config)
     progress(f"symbolic regression: {check(config)}")
     require_same_run(config)
+    if config.model is not None and not config.fit:
+        # what is no model is said before anything is simulated for it
+        model = OwnModel(config, model).predictor
     with Cache(config.folder, worker_count(config.workers, MEMORY), progress) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
@@ -211,7 +215,21 @@ def check(config: RunConfig) -> str:
     if config.data is None:
         _require_orbits(config.orbits_of(config.orbits, seed=0))
     require_devices(config.accelerator, config.devices)
+    if config.data is not None and config.law != UNKNOWN and "kicked" in config.sources:
+        _require_readable(config)
     return choose_engine(config.engine, config.question)[1]
+
+
+def _require_readable(config: RunConfig) -> None:
+    """Refuse data whose kicked orbits all leave the distances of the data: circles of one size."""
+    kicks = config.probe(control="none", states="kicked", readout="implied", orbits=20)
+    try:
+        worldmodel.probe(worldmodel.StraightLine(), config.data, kicks)
+    except ValueError as error:
+        raise ValueError(
+            f"{config.data}: {error} Give orbits of several sizes or shapes, or ask for what needs "
+            "no kick: --sources orbit --readouts evaluate."
+        ) from None
 
 
 @cache

@@ -126,3 +126,28 @@ def test_errors_of_the_target_are_an_option():
     assert "logarithm" not in told[1]
     with pytest.raises(ValueError, match="logarithmic"):
         LawRegressor(errors="logaritmic").fit(X, y)
+
+
+def test_groups_have_their_own_constants_and_a_new_one_is_fitted_alone():
+    rng = np.random.default_rng(0)
+    sizes = {"iron": 2.0, "lead": 3.0, "zinc": 4.5, "gold": 7.0}
+    X = pd.DataFrame({"x": rng.uniform(0.2, 3, 200), "metal": rng.choice(list(sizes), 200)})
+    y = X.metal.map(sizes) * np.exp(-0.7 * X.x) * (1 + 0.02 * rng.standard_normal(200))
+    old = (X.metal != "gold").to_numpy()
+    model = LawRegressor(**QUICK, per_group="metal", form="a*exp(-b*x)").fit(X[old], y[old])
+    assert model.recovery_.per_group.constants["b"] == ("b",)
+    assert model.n_features_in_ == 1
+    assert model.score(X[old], y[old]) > 0.99
+    with pytest.raises(ValueError, match="gold is no group of the table"):
+        model.predict(X)
+    before = model.predict(X[old])
+    # one constant of its own, so that two rows are enough
+    model.fit_groups(X[~old][:2], y[~old][:2])
+    assert np.array_equal(model.predict(X[old]), before)
+    truth = 7 * np.exp(-0.7 * X.x[~old])
+    # two rows with 2 % of noise: 1.4 %, and as much again from the shared rate
+    assert model.predict(X)[~old] == pytest.approx(truth, rel=0.06)
+    with pytest.raises(ValueError, match="give a DataFrame with metal"):
+        model.predict(X[["x"]])
+    with pytest.raises(ValueError, match="no groups were told apart"):
+        LawRegressor(**QUICK, form="a*exp(-b*x)").fit(X[["x"]], y).fit_groups(X, y)

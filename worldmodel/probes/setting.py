@@ -1,9 +1,9 @@
 """Options of an experiment on a model: what predicts, and on which states. Imports no torch."""
 
 import dataclasses
-from typing import Literal
+from typing import Annotated, Literal
 
-from orbits.options import OptionError, require_known
+from orbits.options import Between, OptionError, require_known
 from worldmodel.config import Checkpoint, Count, KickConfig, Seed, Threads
 from worldmodel.controls import CONTROLS
 
@@ -23,7 +23,7 @@ Args:
     """Correct the second difference for the finite step, from neighbouring steps alone."""
     orbits: Count = 100
     """Read at most this many orbits outside the training set."""
-    kick_steps: Count = 8
+    kick_steps: Annotated[int, Between(1, 10_000)] = 8
     """Least number of steps read after the kick, from the first on, or the second where masses
     differ between orbits; as many as the context has positions, if these are more (kicked)."""
     seed: Seed = 0
