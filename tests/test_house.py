@@ -26,7 +26,7 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5935,  # wrong arguments in Python, and names of other formats, are one line
+        "code_lines": 5947,  # nothing is written into a dataset; results have checksums
         "options": 40,
         "capitals": 78,
         "imports_in_functions": 27,
@@ -40,7 +40,7 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15031,  # all far states count as well as each family
+        "code_lines": 15104,  # hundreds of groups with their own constants, in the estimator too
         "options": 120,
         "capitals": 461,
         "imports_in_functions": 26,
