@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,15 @@ def newton():
     return table
 
 
-@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+PACKAGES = {"xlsx": "openpyxl", "ods": "odf"}
+"""With which pandas reads spreadsheets."""
+
+
+@pytest.mark.parametrize("ending", ["csv", *PACKAGES])
 def test_units_in_headers_of_a_table_or_a_spreadsheet(ending, newton, tmp_path, capsys):
     path = tmp_path / f"table.{ending}"
-    if ending == "xlsx":
-        pytest.importorskip("openpyxl", reason="pandas reads spreadsheets with openpyxl")
+    if ending in PACKAGES:
+        pytest.importorskip(PACKAGES[ending], reason="pandas reads such spreadsheets with it")
         newton.to_excel(path, index=False)
     else:
         newton.to_csv(path, index=False)
@@ -40,6 +45,19 @@ def test_units_in_headers_of_a_table_or_a_spreadsheet(ending, newton, tmp_path, 
     assert told.out.count("Note:") == 1
     # nobody named an engine
     assert "asked for" not in told.out + told.err
+
+
+@pytest.mark.parametrize(("ending", "install"), [("ods", "odfpy"), ("xlsx", "openpyxl")])
+def test_a_spreadsheet_that_cannot_be_read_says_what_to_install(
+    ending, install, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, PACKAGES[ending], None)
+    (tmp_path / f"t.{ending}").write_bytes(b"PK")
+    words = ["recover", str(tmp_path / f"t.{ending}"), str(tmp_path / "law.json")]
+    assert main([*words, "--target", "F", "--features", "r"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"pip install {install}" in told
 
 
 def test_the_law_is_no_rival_of_itself():

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
@@ -209,13 +209,14 @@ def spreadsheet(path: str | os.PathLike[str]) -> pd.DataFrame | None:
     Raises:
         ValueError: if it cannot be read, or the package that reads it is missing (says which).
     """
-    ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending not in (".xlsx", ".ods", ".xls"):
+    engines: dict[str, Any] = {".xlsx": "openpyxl", ".ods": "odf", ".xls": "xlrd"}
+    engine = engines.get(os.path.splitext(os.fspath(path))[1].lower())
+    if engine is None:
         return None
     try:
-        return pd.read_excel(path)
+        return pd.read_excel(path, engine=engine)
     except ImportError:
-        package = {".xlsx": "openpyxl", ".ods": "odfpy", ".xls": "xlrd"}[ending]
+        package = {"odf": "odfpy"}.get(engine, engine)
         raise ValueError(
             f"{path}: a spreadsheet is read with {package} (pip install {package}); or save the "
             "sheet as CSV."

@@ -68,7 +68,8 @@ def _of_the_rest(rest: Rest, units: Mapping[str, str]) -> str:
     )
 
 
-def _of_the_unseen(unseen: Unseen, units: Mapping[str, str]) -> dict[str, str]:
+def of_the_unseen(unseen: Unseen, units: Mapping[str, str]) -> dict[str, str]:
+    """What is told of an unseen body: its mass, orbit and place, or that none is needed."""
     rest = f"{unseen.before:.3g} standard errors without it, {unseen.after:.3g} with it"
     if not unseen.exists:
         grows = f"2 ln L grows by {unseen.gain:.3g}, and {unseen.needed:.3g} is asked"
@@ -119,7 +120,7 @@ def summary_of(result: Weighing, lengths: Mapping[str, float]) -> dict[str, str]
     if result.drag.value is not None and not result.central:
         facts[f"drag, 1/{units['time']}"] = str(result.drag)
     if result.unseen is not None:
-        facts |= _of_the_unseen(result.unseen, units)
+        facts |= of_the_unseen(result.unseen, units)
     if result.relativity is not None:
         facts |= _of_relativity(result.relativity)
     facts["scale"] = result.scale

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -151,3 +151,12 @@ def test_groups_have_their_own_constants_and_a_new_one_is_fitted_alone():
         model.predict(X[["x"]])
     with pytest.raises(ValueError, match="no groups were told apart"):
         LawRegressor(**QUICK, form="a*exp(-b*x)").fit(X[["x"]], y).fit_groups(X, y)
+
+
+def test_a_grid_search_chooses_the_form_that_predicts():
+    X, y = gravity(60)
+    forms = ["k*m1*m2/r**n", "k*m1/r**n", "k*m2 + n*r"]
+    search = GridSearchCV(LawRegressor(**QUICK), {"form": forms}, cv=2).fit(X, y)
+    assert search.best_params_ == {"form": forms[0]}
+    assert search.best_score_ == pytest.approx(1, abs=1e-9)
+    assert search.best_estimator_.recovery_.coefficients["n"].value == pytest.approx(2)

@@ -9,10 +9,12 @@ import sympy
 
 import orbits
 import symreg
+from orbits.estimates import Estimate
 from orbits.forces import parse_law
 from orbits.units import GivenUnits
 from symreg.cli import main
-from symreg.weighing.words import formula_of
+from symreg.weighing.records import Unseen
+from symreg.weighing.words import formula_of, of_the_unseen
 
 TWO = ("x1,y1", "x2,y2")
 
@@ -97,6 +99,29 @@ def test_results_are_in_the_units_of_the_positions(law, world):
     printed = str(theirs)
     assert "mass, kg" in printed
     assert "attraction, m/s²" in printed
+    assert not any(unit in printed for unit in (" au", "M☉", " yr"))
+
+
+def test_an_unseen_body_is_in_the_units_of_the_positions():
+    neptune = Unseen(
+        mass=Estimate(5.15e-5, 5e-5, 5.3e-5), semi_major_axis=Estimate(30.07, 30.0, 30.1),
+        eccentricity=Estimate(0.0086), centre="sun", times=(0.0, 10.0), before=9.0, after=1.0,
+        distance=(Estimate(29.9), Estimate(30.2)), longitude=(Estimate(1.0), Estimate(23.0)),
+        latitude=(Estimate(0.0), Estimate(0.1)),
+    )  # fmt: skip
+    units = GivenUnits({"length_unit": "km", "time_unit": "d"})
+    told = neptune.in_units(units)
+    # 1.024e26 kg and 4.498e9 km in every table of the planets
+    assert told.mass.value == pytest.approx(1.024e26, rel=1e-3)
+    assert told.semi_major_axis.value == pytest.approx(4.4984e9, rel=1e-4)
+    assert told.times[1] == pytest.approx(3652.5)
+    assert told.distance[0].value == pytest.approx(29.9 * 149597870.7)
+    printed = " ".join(
+        f"{name} {text}"
+        for name, text in of_the_unseen(told, {"length": "km", "time": "d", "mass": "kg"}).items()
+    )
+    assert "unseen body, kg" in printed
+    assert "where it is after 3652 d" in printed
     assert not any(unit in printed for unit in (" au", "M☉", " yr"))
 
 
