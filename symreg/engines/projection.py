@@ -233,7 +233,9 @@ def search(
     atoms = atoms_of(columns)
     pairs = two_terms(y, atoms)[:4]
     if all(each.mean_square > EXACT**2 for each in pairs):
-        pairs += sums_with_scales(y, np.abs(y), atoms, scaled_terms(columns), 2)[:4]
+        # waves and screened forces in space fall as 1/r and 1/r²
+        scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
+        pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
     short = [*_around(X, y, symbols), *(each.expression() for each in pairs)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):

@@ -42,7 +42,7 @@ def _arguments(columns: list[Tree]) -> list[Tree]:
     arguments = [*columns, *(Tree("*", pair) for pair in pairs)]
     arguments += [Tree(POWER, (column,), 2.0) for column in columns]
     arguments += [Tree(kind, pair) for kind in ("/", "-", "+") for pair in pairs]
-    arguments += [Tree(POWER, (column,), -1.0) for column in columns]
+    arguments += [Tree(POWER, (column,), power) for power in (-1.0, -2.0) for column in columns]
     return arguments[:ARGUMENTS]
 
 

@@ -107,13 +107,12 @@ WAVES = tuple(
 
 
 def scaled_terms(
-    columns: Sequence[Column], functions: Sequence[Function] = (EXPONENTIAL,)
+    columns: Sequence[Column], functions: Sequence[Function], powers: Sequence[float] = (1.0,)
 ) -> list[ScaledTerm]:
-    """Functions of monomials, alone and times a variable, simplest first; waves of variables."""
-    factors = [
-        one(len(columns[0].values)),
-        *(Atom(column.values, column.expression) for column in columns),
-    ]
+    """Functions of monomials, alone and times a power of a variable, simplest first; waves of
+    variables."""
+    parts = [[(column, power)] for power in powers for column in columns]
+    factors = [one(len(columns[0].values)), *filter(None, map(_atom, parts))]
     arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
     found: list[ScaledTerm] = []
     for factor in factors:

@@ -13,7 +13,13 @@ from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
-from symreg.recovery.expansions import Break, Expansion, break_of, expansion_of
+from symreg.recovery.expansions import (
+    Break,
+    Expansion,
+    break_of,
+    expansion_of,
+    smooth_probability,
+)
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6
@@ -98,19 +104,22 @@ def evidence_of(
     error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y), floor)
     # constants fitted to a table in double precision are good to nine digits
     numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
+    chance = misfit_probability(residuals, whole)
+    if expanded and chance is not None and whole.n_effective == len(whole.y):
+        chance = min(1.0, 2 * float(min(chance, smooth_probability(refit, whole))))
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)
     evidence = Evidence(
         outer / max(inner, rounding(whole.y)),
         _carried(law, whole),
-        misfit_probability(residuals, whole),
+        chance,
         float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
         error, float(np.max(errors)), least, numbers, expansion,
     )  # fmt: skip
     values = len(np.unique(whole.y))
     # a break is looked for where the formula fails: among many places chance makes one, too
-    ratio, chance = evidence.beyond_expansion, evidence.misfit_p
+    ratio = evidence.beyond_expansion
     fails = values <= FEW_VALUES or (ratio is not None and ratio > THRESHOLDS.expansion_ratio)
     fails = fails or (chance is not None and chance < THRESHOLDS.misfit_p)
     if expanded and fails:

@@ -4,22 +4,30 @@ An expansion is no law, but it measures one. If polynomials predict rows kept as
 the formula's error, then what the formula leaves is smooth and not noise. If one with as few
 numbers as the formula has is as close, then the formula is an expansion too - unless it ends: a
 quadratic law is an exact polynomial, which shows as a drop of the error by orders of magnitude at
-its last coefficient, where the series of cosh falls by two orders for each.
+its last coefficient, where the series of cosh falls by two orders for each. With noise no such drop
+is seen, and any smooth curve is a polynomial of a few numbers: a formula that takes as many nats is
+one of many that bend like it.
 
 Every row is kept aside in turn: with Q of the design's QR decomposition the error at row i of the
 fit to all others is r_i / (1 - h_i), h_i = sum_j Q_ij^2.
 
-Source: Allen, Technometrics 16, 125 (1974) for that sum of squares (PRESS).
+Source: Allen, Technometrics 16, 125 (1974) for that sum of squares (PRESS); Neyman, Skandinavisk
+Aktuarietidskrift 20, 149 (1937) for the test of smooth errors.
 """
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import sympy
+from scipy.special import fdtrc
 
+from symreg.fit.noise import ranks_of, robust_spread
 from symreg.fit.refine import CLEARLY_BETTER, Law
 from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import slopes
+from symreg.formulas.expressions import evaluate
 
 LEAST_SIDE = 5
 """Rows on either side of a break."""
@@ -97,6 +105,76 @@ def expansion_of(law: Law, samples: Samples, least: float) -> Expansion | None:
     )
 
 
+def nats_saved(law: Law, samples: Samples) -> float | None:
+    """Nats by which a law and its errors are shorter than the shortest polynomial and its.
+
+    Polynomials of the features or of their logarithms pay for their numbers alone; errors count as
+    in the law's own criterion.
+
+    Returns:
+        None for a law that is such a polynomial, for too many features or too few rows.
+    """
+    formula, X = law.expression, samples.X
+    variables = [s for s in formula.free_symbols if s.name in samples.features]
+    logs = {sympy.log(s): sympy.Dummy() for s in variables}
+    in_logs = formula.xreplace(logs)
+    own = formula.is_polynomial(*variables) or (
+        in_logs.is_polynomial(*logs.values()) and not in_logs.free_symbols & set(variables)
+    )
+    if own or samples.indicators or not _fits_expansions(samples):
+        return None
+    deviations = samples.scale if samples.deviations is None else samples.deviations
+    weights = (1.0 if samples.weights is None else samples.weights) / deviations
+    rows, curves = samples.n_effective, [_scaled(X)]
+    if np.all(X > 0):
+        curves.append(_scaled(np.log(X)))
+    return 0.5 * min(
+        replace(
+            law, constants=(0.0,) * design.shape[1], nodes=0, smooth=0.0,
+            mean_square=_errors(design * weights[:, None], samples.y * weights)[0] ** 2,
+        ).criterion(rows, 0.0) - law.criterion(rows, 0.0)
+        for columns in curves
+        for _, design in _designs(columns, len(samples.y))
+    )  # fmt: skip
+
+
+def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
+    """Chance that errors without structure are as much a polynomial as a law's are.
+
+    The polynomial is one of the ranks of a feature, or of what stands in a function or a power of
+    the formula: what a formula that bends to a law leaves turns once for each of its few numbers.
+    The errors' share of it, beside what the law's own constants could do, has Fisher's distribution
+    F.
+
+    Args:
+        law: fitted to the samples.
+        samples: the rows.
+        degree: of the polynomial.
+    """
+    errors = law.residuals(samples)
+    spread = robust_spread(errors) or 1.0  # heavy tails are no misfit
+    own = slopes(law, samples)[0] if law.constants else np.zeros((len(errors), 0))
+    own = np.linalg.qr(own)[0]
+    rest = np.clip(errors, -5 * spread, 5 * spread)
+    rest = rest - own @ (own.T @ rest)
+    inside = {node.args[0] for node in law.expression.atoms(sympy.Function, sympy.Pow)}
+    chances = []
+    for argument in {s for s in law.expression.free_symbols if s.name in samples.features} | inside:
+        values = evaluate(argument, samples.names, samples.X)
+        if not np.all(np.isfinite(values)) or np.ptp(values) == 0:
+            continue
+        scaled = _scaled(ranks_of(values[:, None]))[:, 0]
+        curve = np.polynomial.chebyshev.chebvander(scaled, degree)
+        basis, size, _ = np.linalg.svd(curve - own @ (own.T @ curve), full_matrices=False)
+        basis = basis[:, size > 1e-6 * np.sqrt(len(rest))]
+        free = len(rest) - own.shape[1] - basis.shape[1]
+        if free >= degree and basis.shape[1]:
+            gain = float(np.sum((basis.T @ rest) ** 2))
+            left = max(float(rest @ rest) - gain, np.finfo(float).tiny)
+            chances.append(fdtrc(basis.shape[1], free, gain / basis.shape[1] * free / left))
+    return min(1.0, len(chances) * min(chances, default=1.0))
+
+
 def break_of(law: Law, samples: Samples, least: float) -> Break | None:
     """Where one break explains what a law and every expansion leave; None if none does.
 
@@ -154,7 +232,7 @@ def _measures(law: Law, samples: Samples) -> Iterator[_Measure]:
 
     Nothing for more than four features: polynomials of them have too many terms to say anything.
     """
-    if not 0 < len(samples.features) <= 4 or len(samples.y) < 2 * LEAST_SIDE:
+    if not _fits_expansions(samples):
         return
     X, y, values = samples.X, samples.y, law.values(samples)
     positive = np.all(X > 0, axis=0) & (np.ptp(X, axis=0) > 0)
@@ -168,6 +246,10 @@ def _measures(law: Law, samples: Samples) -> Iterator[_Measure]:
     if np.all(y > 0) and np.all(values > 0):
         for columns in (scaled, logarithms):
             yield _Measure(np.log(y), np.log(values / y), columns)
+
+
+def _fits_expansions(samples: Samples) -> bool:
+    return 0 < len(samples.features) <= 4 and len(samples.y) >= 2 * LEAST_SIDE
 
 
 def _some(samples: Samples) -> Samples:

@@ -8,6 +8,7 @@ central, most seeds agree on it, and permuted targets yield no law. Models are j
 
 from collections.abc import Iterable
 
+from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
 from symreg.recovery.finding import Finding
@@ -55,7 +56,7 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
         times("held-out error", evidence.held_out_ratio, t.held_out_ratio, FIT_ERROR),
         times("held-out range", evidence.range_ratio, t.range_ratio, FIT_ERROR),
         _misfit(finding, t),
-        *_no_expansion(evidence, t),
+        *_no_expansion(evidence, finding.selection.saved, t),
         _agreement(finding, t),
         _alone(finding),
         *_values(evidence),
@@ -74,9 +75,13 @@ def _agreement(finding: Finding, t: Thresholds) -> Gate:
     return agreeing("agreement", finding.selection.agreeing, RESAMPLES, t.agreement)
 
 
-def _no_expansion(evidence: Evidence, t: Thresholds) -> list[Gate]:
-    """A law leaves what no polynomial explains, or rounding, and has fewer numbers than one."""
+def _no_expansion(evidence: Evidence, saved: float | None, t: Thresholds) -> list[Gate]:
+    """A law leaves what no polynomial explains, or rounding, and is shorter than one."""
     gates = []
+    if saved is not None:
+        clearly = CLEARLY_BETTER / 2  # as any other formula must be, to be a rival no more
+        shorter = saved >= clearly
+        gates.append(Gate("shorter than polynomials", shorter, saved, clearly, what="nats saved"))
     if evidence.beyond_expansion is not None:
         ratio = evidence.beyond_expansion
         gates.append(times("beside polynomials", ratio, t.expansion_ratio, "their error"))

@@ -39,6 +39,7 @@ from symreg.formulas.expressions import evaluate, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.expansions import nats_saved
 from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.rival import Rival
 
@@ -102,6 +103,7 @@ class Selection:
         rivals: the same as text, with their shares of the posterior.
         grouped: the law's constants in every group, if groups have their own.
         forms: other forms so, the best first.
+        saved: nats that it saves beside the shortest polynomial, if rows have noise.
     """
 
     law: Law
@@ -114,6 +116,7 @@ class Selection:
     rivals: tuple[Rival, ...] = ()
     grouped: GroupedLaw | None = None
     forms: tuple[GroupedLaw, ...] = ()
+    saved: float | None = None
 
 
 def select(samples: Samples, search: Search) -> Selection:
@@ -181,6 +184,7 @@ def select(samples: Samples, search: Search) -> Selection:
         candidates=candidates,
         laws=ranked,
         rivals=rivals,
+        saved=None if floor or errors.kind == "none" else nats_saved(selected, samples),
     )
 
 

@@ -60,13 +60,7 @@ def test_the_law_itself_is_found_and_named(noise):
     "name",
     [
         *list(NEAR_NEWTON)[:2],
-        pytest.param(
-            "a ripple",
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.xfail(reason="found no more: an approximation", strict=True),
-            ],
-        ),
+        pytest.param("a ripple", marks=pytest.mark.slow),
         pytest.param("an exponent of -1.95", marks=pytest.mark.slow),
     ],
 )
