@@ -24,6 +24,7 @@ from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (
     constant_symbol,
     evaluate,
+    in_order,
     merged,
     skeleton,
     with_coefficients,
@@ -260,9 +261,11 @@ def freed(law: Law, samples: Samples) -> Law:
     if law.name is not None:
         return law
     form, more = skeleton(with_coefficients(law.form), len(law.constants))
-    start = (*law.constants, *more)
-    free = _fitted(form, start, samples, law.source, law.seed) if more else None
-    return law if free is None else free
+    if not more:
+        return law
+    form, order = in_order(form)
+    start = [(*law.constants, *more)[index] for index in order]
+    return _fitted(form, start, samples, law.source, law.seed) or law
 
 
 def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> Law:

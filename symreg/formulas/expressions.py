@@ -4,6 +4,7 @@ Every symbol here is positive (separations, masses, parameters of laws are), so 
 2*log(r) and a product of powers merges into one.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -162,6 +163,15 @@ def skeleton(expression: sympy.Expr, first: int = 0) -> tuple[sympy.Expr, list[f
         return node.func(*(replaced(argument) for argument in node.args))
 
     return replaced(expression), values
+
+
+def in_order(form: sympy.Expr) -> tuple[sympy.Expr, list[int]]:
+    """A skeleton with its constants numbered as they are read, and their numbers before."""
+    read = re.findall(rf"{CONSTANT_PREFIX}(\d+)", sympy.sstr(form))
+    order = list(dict.fromkeys(map(int, read)))
+    return form.xreplace(
+        {constant_symbol(i): constant_symbol(place) for place, i in enumerate(order)}
+    ), order
 
 
 def with_floats(expression: sympy.Expr) -> sympy.Expr:

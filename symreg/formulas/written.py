@@ -81,10 +81,14 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
     return best
 
 
-def _length(formula: sympy.Expr) -> tuple[int, int]:
-    """Different numbers of a formula that are not simple, and its characters."""
+def _length(formula: sympy.Expr) -> tuple[int, bool, int, int]:
+    """Different numbers of a formula that are not simple; without them whether a sum stands below,
+    where what divides out has a hole; then its characters, as read, and its fractions."""
     numbers = {f"{abs(float(number)):.12g}" for number in formula.atoms(sympy.Float)}
-    return sum(not is_simple(float(number)) for number in numbers), len(written(formula))
+    odd = sum(not is_simple(float(number)) for number in numbers)
+    below = any(power.base.is_Add and power.exp.is_negative for power in formula.atoms(sympy.Pow))
+    text = written(formula).replace("**", "^")
+    return odd, below and not odd, len(text), text.count("/")
 
 
 def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -161,7 +165,9 @@ def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
         near = simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
         if near and abs(float(near) - value) <= half:
             return sympy.Rational(near)
-    return sympy.Float(value, digits_of(value, half))
+    told = sympy.Float(value, digits_of(value, half))
+    # a factor that reads 1.0 is none
+    return told if half is None or abs(float(str(told))) != 1 else sympy.Integer(round(value))
 
 
 def digits_of(value: float, half: float | None) -> int:

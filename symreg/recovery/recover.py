@@ -229,13 +229,15 @@ def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
 
 
 def _as_written(formula: sympy.Expr, finding: Finding) -> str:
-    """The formula as one would write it: no number has more digits than its interval."""
+    """The formula as one would write it: no number has more digits than its interval, and what
+    simple numbers simplify is simplified."""
     values = {
         float(estimate.value): estimate
         for estimate in finding.intervals
         if estimate.value is not None
     }
-    return sympy.sstr(simple_numbers(formula, values))
+    told = simple_numbers(formula, values)
+    return sympy.sstr(told if told.atoms(sympy.Float) else simplest(told, finding.samples))
 
 
 def noise_of(finding: Finding) -> str:

@@ -37,7 +37,7 @@ def found():
 
 def test_the_form_is_found_and_only_what_must_differ_does(found):
     assert found.found
-    size, rate = re.fullmatch(r"(c\d)\*exp\((c\d)\*x\)", found.per_group.form).groups()
+    size, rate = re.fullmatch(r"(c1)\*exp\((c2)\*x\)", found.per_group.form).groups()
     assert found.per_group.values == ("iron", "lead", "zinc")
     own = tuple(f"{size}_{number}" for number in (1, 2, 3))
     assert found.per_group.constants == {size: own, rate: (rate,)}

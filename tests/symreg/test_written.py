@@ -30,15 +30,15 @@ def told(formula):
             "8/(x**2 + y**2 + 2)",
         ),
         (sympy.exp(1.0 * Y * sympy.log(1.0 * X), evaluate=False), "x**y"),
-        (1.0 * X * (X**6 - 1) / (X - 1), "x*(x**5 + x**4 + x**3 + x**2 + x + 1)"),
+        (1.0 * X * (X**6 - 1) / (X - 1), "x**6 + x**5 + x**4 + x**3 + x**2 + x"),
+        (39.478 * (1 + 1 / X) * sympy.exp(-X) / X, "39.478*(x + 1)*exp(-x)/x**2"),
         (X**0.3333333333333333, "x**(1/3)"),
-        (1.0 * X + 2.0 * X * Y, "x*(2*y + 1)"),
+        (1.0 * X + 2.0 * X * Y, "2*x*y + x"),
         (0.5 * X**2.0, "x**2/2"),
     ],
 )  # fmt: skip
 def test_formulas_are_written_as_one_would(formula, text):
-    assert len(told(formula)) <= len(text)
-    assert sympy.simplify(sympy.sympify(told(formula)) - sympy.sympify(text)) == 0
+    assert told(formula) == text
 
 
 def numbers_of(formula):
@@ -52,6 +52,15 @@ def test_a_law_has_as_many_numbers_as_were_fitted():
         force = gm * (sympy.exp(-X / length) / X**2 + sympy.exp(-X / length) / (length * X))
         assert numbers_of(force) == 3
         assert numbers_of(simplest(force, ROWS)) == 2
+
+
+def is_quotient(formula):
+    """Whether a sum stands below."""
+    return any(power.base.is_Add and power.exp < 0 for power in formula.atoms(sympy.Pow))
+
+
+def length(formula):
+    return len(written(formula).replace("**", "^"))
 
 
 NUMBERS = st.sampled_from([0.5, 1.0, 2.0, 1.7, -3.0, -0.25, 12.34567])
@@ -76,7 +85,8 @@ def test_what_is_written_is_what_was_fitted_and_never_longer(formula):
     formula = sympy.sympify(formula)
     shorter = simplest(formula, ROWS)
     fewer = numbers_of(shorter) < numbers_of(formula)
-    assert fewer or len(written(shorter)) <= len(written(formula))
+    without_hole = is_quotient(formula) and not is_quotient(shorter)
+    assert fewer or without_hole or length(shorter) <= length(formula)
     values = evaluate(formula, ROWS.names, ROWS.X)
     size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
     apart = np.abs(evaluate(shorter, ROWS.names, ROWS.X) - values)
@@ -89,6 +99,7 @@ def test_numbers_are_simple_where_a_narrow_interval_says_so():
 
     assert of(1.99554, 0.01) == 2 * X
     assert of(0.2499, 0.0005) == X / 4
+    assert of(0.998, 0.16) == X  # and not 1.0·x
     assert str(of(1.5, 0.9)) == "1.5*x"  # anything would be simple in so wide a one
     assert str(of(475.3, 3.0)) == "475.3*x"
     assert str(of(1.99554, 0.001)) == "1.99554*x"  # two is outside
