@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from typing import ClassVar
@@ -11,10 +11,11 @@ import numpy as np
 import sympy
 
 from orbits.options import require_known
+from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import DOUBLE, misfit_probability, rounding
-from symreg.fit.refine import NODE_COST, charged
+from symreg.fit.refine import NODE_COST, Law, charged
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import complexity, evaluate, rounded
+from symreg.formulas.expressions import complexity, evaluate, rounded, skeleton
 from symreg.formulas.reading import is_readable
 from symreg.formulas.watch import Watch
 
@@ -254,28 +255,34 @@ def explains_all(
     if np.mean(residuals**2) < rounding(y) ** 2:
         return False
     chance = misfit_probability(residuals, samples)
-    return chance is not None and chance > CHANCE
+    if chance is None or chance <= CHANCE:
+        return False
+    form, numbers = skeleton(expression)
+    law = Law(form, tuple(numbers), 0.0, 0.0, 0, "")
+    return smooth_probability(law, samples) > CHANCE
 
 
 def _errors(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
 ) -> tuple[np.ndarray, Samples, float]:
     """(row,) equal errors of a formula, or relative ones where these are likelier; the samples with
-    its prediction as another feature; and twice the nats that the errors take."""
+    such errors, and its prediction as another feature; and twice the nats that the errors take."""
     prediction = evaluate(expression, names, X)
-    samples = Samples(np.column_stack([X, prediction]), y, (*names, "y"), np.arange(len(y)))
+    samples = Samples(np.column_stack([X, prediction]), y, (*names, ""), np.arange(len(y)))
     size = float(np.sqrt(np.mean(y**2)))
     with np.errstate(all="ignore"):
-        kinds = [((prediction - y) / size, 0.0)]
+        equal = replace(samples, errors=np.full(len(y), size))
+        kinds = [((prediction - y) / size, 0.0, equal)]
         if samples.logarithmic:
             # the density of y under them has the factor 1/|y|
-            kinds.append((samples.residuals(prediction), 2 * float(np.sum(np.log(y / size)))))
+            more = 2 * float(np.sum(np.log(y / size)))
+            kinds.append((samples.residuals(prediction), more, samples))
         nats = [
             len(y) * np.log(max(np.mean(errors**2), rounding(y) ** 2)) + more
-            for errors, more in kinds
+            for errors, more, _ in kinds
         ]
     place = int(np.argmin(np.where(np.isfinite(nats), nats, np.inf)))
-    return kinds[place][0], samples, float(nats[place])
+    return kinds[place][0], kinds[place][2], float(nats[place])
 
 
 def described(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> float:

@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smooth_mean_square
-from symreg.fit.refine import Law, refit_law
-from symreg.fit.samples import Samples
-from symreg.fit.uncertainty import slopes
-from symreg.formulas.numbers import is_simple
-from symreg.recovery.expansions import (
+from symreg.fit.expansions import (
     Break,
     Expansion,
     break_of,
     expansion_of,
     smooth_probability,
 )
+from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smooth_mean_square
+from symreg.fit.refine import Law, refit_law
+from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import slopes
+from symreg.formulas.numbers import is_simple
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6
@@ -106,7 +106,7 @@ def evidence_of(
     numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
     chance = misfit_probability(residuals, whole)
     if expanded and chance is not None and whole.n_effective == len(whole.y):
-        chance = min(1.0, 2 * float(min(chance, smooth_probability(refit, whole))))
+        chance = min(1.0, 2 * min(chance, smooth_probability(refit, whole)))
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)

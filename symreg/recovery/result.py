@@ -14,9 +14,9 @@ from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.expressions import parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, wrapped
+from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
-from symreg.recovery.expansions import Break
 from symreg.recovery.gates import Gate
 from symreg.recovery.rival import Rival
 from symreg.result import Result

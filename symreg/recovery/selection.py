@@ -20,6 +20,7 @@ from orbits.printing import plural
 from orbits.units import Unit
 from symreg.engines.base import Budget, Candidate, Engine
 from symreg.fit.errors import COMPARED, ErrorModel, errors_of
+from symreg.fit.expansions import nats_saved
 from symreg.fit.form import fit_form
 from symreg.fit.grouped import GroupedLaw
 from symreg.fit.named_laws import fitted_laws
@@ -39,7 +40,6 @@ from symreg.formulas.expressions import evaluate, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.expansions import nats_saved
 from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.rival import Rival
 

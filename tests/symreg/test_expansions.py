@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 import sympy
 
+from symreg.fit.expansions import break_of, expansion_of
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import feature_symbols
-from symreg.recovery.expansions import break_of, expansion_of
 from symreg.recovery.recover import recover
 from symreg.recovery.user_table import full_headers, without_unit
 

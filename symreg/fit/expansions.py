@@ -23,7 +23,7 @@ import numpy as np
 import sympy
 from scipy.special import fdtrc
 
-from symreg.fit.noise import ranks_of, robust_spread
+from symreg.fit.noise import robust_spread
 from symreg.fit.refine import CLEARLY_BETTER, Law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
@@ -141,38 +141,51 @@ def nats_saved(law: Law, samples: Samples) -> float | None:
 def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
     """Chance that errors without structure are as much a polynomial as a law's are.
 
-    The polynomial is one of the ranks of a feature, or of what stands in a function or a power of
-    the formula: what a formula that bends to a law leaves turns once for each of its few numbers.
-    The errors' share of it, beside what the law's own constants could do, has Fisher's distribution
-    F.
+    The polynomial is one of a feature, or of what stands in a function or a power of the formula,
+    or of its logarithm: what a formula that bends to a law leaves turns about once for each of its
+    few numbers. The errors' share of it, beside what the law's own constants could do, has Fisher's
+    distribution F.
 
     Args:
-        law: fitted to the samples.
+        law: near its best fit to the samples.
         samples: the rows.
         degree: of the polynomial.
     """
     errors = law.residuals(samples)
     spread = robust_spread(errors) or 1.0  # heavy tails are no misfit
     own = slopes(law, samples)[0] if law.constants else np.zeros((len(errors), 0))
-    own = np.linalg.qr(own)[0]
+    if not np.all(np.isfinite(own)):
+        return 1.0
     rest = np.clip(errors, -5 * spread, 5 * spread)
-    rest = rest - own @ (own.T @ rest)
+    weights = _evened(rest, law.values(samples))
+    own = np.linalg.qr(own * weights[:, None])[0]
+    rest = rest * weights - own @ (own.T @ (rest * weights))
     inside = {node.args[0] for node in law.expression.atoms(sympy.Function, sympy.Pow)}
     chances = []
     for argument in {s for s in law.expression.free_symbols if s.name in samples.features} | inside:
         values = evaluate(argument, samples.names, samples.X)
         if not np.all(np.isfinite(values)) or np.ptp(values) == 0:
             continue
-        scaled = _scaled(ranks_of(values[:, None]))[:, 0]
-        curve = np.polynomial.chebyshev.chebvander(scaled, degree)
-        basis, size, _ = np.linalg.svd(curve - own @ (own.T @ curve), full_matrices=False)
-        basis = basis[:, size > 1e-6 * np.sqrt(len(rest))]
-        free = len(rest) - own.shape[1] - basis.shape[1]
-        if free >= degree and basis.shape[1]:
-            gain = float(np.sum((basis.T @ rest) ** 2))
-            left = max(float(rest @ rest) - gain, np.finfo(float).tiny)
-            chances.append(fdtrc(basis.shape[1], free, gain / basis.shape[1] * free / left))
-    return min(1.0, len(chances) * min(chances, default=1.0))
+        for scale in (values, np.log(values)) if np.all(values > 0) else (values,):
+            curve = np.polynomial.chebyshev.chebvander(_scaled(scale[:, None])[:, 0], degree)
+            curve *= weights[:, None]
+            basis, size, _ = np.linalg.svd(curve - own @ (own.T @ curve), full_matrices=False)
+            basis = basis[:, size > 1e-6 * np.sqrt(len(rest))]
+            free = len(rest) - own.shape[1] - basis.shape[1]
+            if free >= degree and basis.shape[1]:
+                gain = float(np.sum((basis.T @ rest) ** 2))
+                left = max(float(rest @ rest) - gain, np.finfo(float).tiny)
+                chances.append(fdtrc(basis.shape[1], free, gain / basis.shape[1] * free / left))
+    return float(min(1.0, len(chances) * min(chances, default=1.0)))
+
+
+def _evened(errors: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(row,) weights of errors whose size goes as a power of a law's values, which is estimated."""
+    size = np.log(np.maximum(np.abs(values), 1e-3 * np.max(np.abs(values))))
+    size -= size.mean()
+    logarithms = np.log(errors**2 + np.finfo(float).tiny)
+    power = 0.5 * float(size @ logarithms) / max(float(size @ size), np.finfo(float).tiny)
+    return np.asarray(np.exp(-np.clip(power, -1.0, 1.0) * size))
 
 
 def break_of(law: Law, samples: Samples, least: float) -> Break | None:
