@@ -31,6 +31,8 @@ from symreg.formulas.expressions import evaluate
 
 LEAST_SIDE = 5
 """Rows on either side of a break."""
+SAME = 1e-9
+"""Relative difference of a formula and a polynomial that are the same."""
 
 
 @dataclass(frozen=True)
@@ -114,28 +116,23 @@ def nats_saved(law: Law, samples: Samples) -> float | None:
     Returns:
         None for a law that is such a polynomial, for too many features or too few rows.
     """
-    formula, X = law.expression, samples.X
-    variables = [s for s in formula.free_symbols if s.name in samples.features]
-    logs = {sympy.log(s): sympy.Dummy() for s in variables}
-    in_logs = formula.xreplace(logs)
-    own = formula.is_polynomial(*variables) or (
-        in_logs.is_polynomial(*logs.values()) and not in_logs.free_symbols & set(variables)
-    )
-    if own or samples.indicators or not _fits_expansions(samples):
+    if samples.indicators or not _fits_expansions(samples):
         return None
     deviations = samples.scale if samples.deviations is None else samples.deviations
     weights = (1.0 if samples.weights is None else samples.weights) / deviations
-    rows, curves = samples.n_effective, [_scaled(X)]
-    if np.all(X > 0):
-        curves.append(_scaled(np.log(X)))
-    return 0.5 * min(
+    columns = [samples.X, np.log(samples.X)] if np.all(samples.X > 0) else [samples.X]
+    designs = [design for c in columns for _, design in _designs(_scaled(c), len(samples.y))]
+    curves = [
         replace(
             law, constants=(0.0,) * design.shape[1], nodes=0, smooth=0.0,
             mean_square=_errors(design * weights[:, None], samples.y * weights)[0] ** 2,
-        ).criterion(rows, 0.0) - law.criterion(rows, 0.0)
-        for columns in curves
-        for _, design in _designs(columns, len(samples.y))
-    )  # fmt: skip
+        ).criterion(samples.n_effective, 0.0)
+        for design in designs
+    ]  # fmt: skip
+    values, best = law.values(samples), int(np.argmin(curves))
+    if _errors(designs[best], values)[0] <= SAME * float(np.sqrt(np.mean(values**2))):
+        return None
+    return 0.5 * float(curves[best] - law.criterion(samples.n_effective, 0.0))
 
 
 def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:

@@ -112,7 +112,8 @@ def evidence_of(
         expansion = expansion_of(refit, whole, least)
     evidence = Evidence(
         outer / max(inner, rounding(whole.y)),
-        _carried(law, whole),
+        # near zero a target's rounding is no small share of it
+        1.0 if np.max(errors) <= EXACT else _carried(law, whole),
         chance,
         float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
         error, float(np.max(errors)), least, numbers, expansion,

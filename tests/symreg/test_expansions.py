@@ -1,12 +1,15 @@
 """What a table shows without any law: expansions, breaks, and what is therefore no law."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 import sympy
 
-from symreg.fit.expansions import break_of, expansion_of
-from symreg.fit.refine import Law
+from symreg.fit.expansions import break_of, expansion_of, nats_saved, smooth_probability
+from symreg.fit.noise import misfit_probability
+from symreg.fit.refine import CLEARLY_BETTER, Law, charged, refit_law, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import feature_symbols
 from symreg.recovery.recover import recover
@@ -32,6 +35,41 @@ def test_noise_leaves_no_polynomial_better_than_the_law(rows):
     # of some forty polynomials the luckiest leaves little less than the noise
     assert expansion.formula < 2 * expansion.error
     assert break_of(law, samples, LEAST) is None
+
+
+def noisy(text, y_of, rows=20, noise=0.01):
+    """A formula charged its symbols, and rows of y(x) with equal errors."""
+    rng = np.random.default_rng(rows)
+    x = rng.uniform(-0.9, 0.9, rows)
+    y = y_of(x) + noise * np.sqrt(np.mean(y_of(x) ** 2)) * rng.standard_normal(rows)
+    law, samples = beside(text, x, y)
+    samples = replace(samples, errors=np.full(rows, np.sqrt(np.mean(y**2))))
+    return refit_law(replace(law, nodes=charged(law.form)), samples), samples
+
+
+def test_a_law_is_clearly_shorter_than_polynomials_and_a_curve_that_bends_like_one_is_not():
+    assert nats_saved(*noisy("exp(-3*x**2)", lambda x: np.exp(-3 * x**2))) > CLEARLY_BETTER / 2
+    # found once for a sum of nine powers: as many symbols as the numbers of a polynomial are worth
+    bent = "log(sqrt(x + 1)/2 + 1/3 - 2/(9*(x - 1)**3))"
+    powers = noisy(bent, lambda x: sum(x**k for k in range(1, 10)))
+    assert nats_saved(*powers) < CLEARLY_BETTER / 2
+    # a line is a polynomial itself, and no shorter one says more
+    assert nats_saved(*noisy("3*x + 1", lambda x: 3 * x + 1)) is None
+
+
+def test_what_a_wrong_formula_leaves_of_few_rows_is_a_polynomial():
+    rng = np.random.default_rng(0)
+    X, noise = rng.uniform(0, 1, (20, 2)), rng.standard_normal(20)
+    y = np.sin(1.5 * X[:, 0]) * np.cos(0.5 * X[:, 1])
+    a, b = feature_symbols("ab", X)
+    once_found = 1.5 * a * (0.125 * a**2 + sympy.cos(a)) * sympy.exp(-0.13 * b**2)
+    for formula, error in ((once_found, 0.0), (sympy.sin(1.5 * a) * sympy.cos(b / 2), 0.01)):
+        samples = Samples(X, y + error * noise, ("a", "b"), np.arange(20), errors=np.full(20, 1.0))
+        law = refitted(formula, samples, "test")
+        # bins of five rows see nothing in twenty
+        assert misfit_probability(law.residuals(samples), samples) > 0.01
+        smooth = smooth_probability(law, samples)
+        assert smooth < 1e-6 if error == 0 else smooth > 0.01
 
 
 def test_a_formula_that_leaves_something_smooth_is_beaten_by_a_polynomial():
