@@ -31,8 +31,6 @@ from symreg.formulas.expressions import evaluate
 
 LEAST_SIDE = 5
 """Rows on either side of a break."""
-SAME = 1e-9
-"""Relative difference of a formula and a polynomial that are the same."""
 
 
 @dataclass(frozen=True)
@@ -121,18 +119,19 @@ def nats_saved(law: Law, samples: Samples) -> float | None:
     deviations = samples.scale if samples.deviations is None else samples.deviations
     weights = (1.0 if samples.weights is None else samples.weights) / deviations
     columns = [samples.X, np.log(samples.X)] if np.all(samples.X > 0) else [samples.X]
-    designs = [design for c in columns for _, design in _designs(_scaled(c), len(samples.y))]
-    curves = [
-        replace(
-            law, constants=(0.0,) * design.shape[1], nodes=0, smooth=0.0,
-            mean_square=_errors(design * weights[:, None], samples.y * weights)[0] ** 2,
-        ).criterion(samples.n_effective, 0.0)
-        for design in designs
-    ]  # fmt: skip
-    values, best = law.values(samples), int(np.argmin(curves))
-    if _errors(designs[best], values)[0] <= SAME * float(np.sqrt(np.mean(values**2))):
+    y, best, polynomial = samples.y * weights, np.inf, np.empty((0, 0))
+    for design in (d for c in columns for d in dict(_designs(_scaled(c), len(y))).values()):
+        # the first k columns of Q span those of the design: one decomposition for all degrees
+        explained = np.cumsum((np.linalg.qr(design * weights[:, None])[0].T @ y) ** 2)
+        for k, square in enumerate(np.maximum(y @ y - explained, 0.0) / len(y), 1):
+            curve = replace(law, constants=(0.0,) * k, nodes=0, smooth=0.0, mean_square=square)
+            if (length := curve.criterion(samples.n_effective, 0.0)) < best:
+                best, polynomial = length, design[:, :k]
+    values = law.values(samples)
+    # the law is that polynomial if it differs by rounding alone
+    if _errors(polynomial, values)[0] <= 1e-9 * np.sqrt(np.mean(values**2)):
         return None
-    return 0.5 * float(curves[best] - law.criterion(samples.n_effective, 0.0))
+    return 0.5 * float(best - law.criterion(samples.n_effective, 0.0))
 
 
 def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
@@ -196,14 +195,12 @@ def break_of(law: Law, samples: Samples, least: float) -> Break | None:
     for measure in _measures(law, samples):
         rows = len(measure.y)
         cost = np.log(rows)
-        whole = min(
-            [rows * np.log(max(np.mean(measure.errors**2), least**2)) + len(law.constants) * cost]
-            + [
-                rows * np.log(max(_errors(design, measure.y)[0] ** 2, least**2))
-                + design.shape[1] * cost
-                for _, design in _designs(measure.columns, rows)
-            ]
-        )
+        fits = [(float(np.mean(measure.errors**2)), len(law.constants))]
+        fits += [
+            (_errors(design, measure.y)[0] ** 2, design.shape[1])
+            for _, design in _designs(measure.columns, rows)
+        ]
+        whole = min(rows * np.log(max(square, least**2)) + cost * n for square, n in fits)
         quadratic = _products(measure.columns, 2)
         if 2 * quadratic.shape[1] + 2 > rows / 2:
             continue
@@ -272,11 +269,11 @@ def _scaled(X: np.ndarray) -> np.ndarray:
 
 
 def _products(columns: np.ndarray, degree: int) -> np.ndarray:
-    """(row, term) products of Chebyshev polynomials up to a total degree."""
+    """(row, term) products of Chebyshev polynomials up to a total degree, the lowest first."""
     each = np.stack([np.polynomial.chebyshev.chebvander(c, degree) for c in columns.T])
     terms = [
         np.prod([each[i, :, p] for i, p in enumerate(powers)], axis=0)
-        for powers in itertools.product(range(degree + 1), repeat=len(each))
+        for powers in sorted(itertools.product(range(degree + 1), repeat=len(each)), key=sum)
         if sum(powers) <= degree
     ]
     return np.column_stack(terms)
