@@ -138,11 +138,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         table = pd.DataFrame(np.asarray(values), columns=self._names)
         told: dict[str, Any] = {"target": _free("y", table)}
         table[told["target"]] = np.asarray(target, dtype=float)
-        given_by_row = [
-            ("sigma", sigma, "sigma"), ("groups", groups, "group"),
-            ("per_group", labels, self.per_group or ""),
-        ]  # fmt: skip
-        for name, given, stem in given_by_row:
+        stems = {"sigma": "sigma", "groups": "group", "per_group": self.per_group or ""}
+        for (name, stem), given in zip(stems.items(), (sigma, groups, labels), strict=True):
             if given is not None:
                 column = np.asarray(given)
                 if column.ndim and column.shape != (len(table),):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orbits.command_line import main as run_command
-from orbits.files import read_json
+from orbits.files import read_json, read_sealed
 from orbits.force_samples import ForceSamples
 from symreg.cli import COMMANDS
 from symreg.fit.samples import Samples
@@ -141,7 +141,7 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     ):  # fmt: skip
         assert name in result
     assert {"name", "value", "low", "high", "truth", "relative_error"} <= set(result["constant"])
-    assert Recovery.read(tmp_path / "law.json").to_dict() == result
+    assert Recovery.read(tmp_path / "law.json").to_dict() == read_sealed(tmp_path / "law.json")
     assert {"expression", "complexity", "loss", "score", "seed"} <= set(result["pareto_front"][0])
     assert result["rows"] == len(table)
     assert result["groups"] == 100
