@@ -104,9 +104,7 @@ def find(problem: Problem, search: Search) -> Finding:
     parts, selection, outlying = _selected(samples, search, rng, problem.any_law)
     whole, held_out = parts.whole, parts.held_out
     prediction = parts.predicted(selection.law)
-    r2_linear, r2_log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
-    if samples.errors is not None:  # rows count by the standard errors that were given
-        r2_linear, r2_log = _weighted_r2(prediction, held_out), None
+    r2_linear, r2_log = _r2(prediction, held_out, samples.errors is not None)
     fitted = whole
     if config.own_table:
         every = samples if problem.every is None else problem.every
@@ -163,16 +161,14 @@ def _in_every_group(
         every = every_group(finding.selection, searched, samples.rows(~outlying), rng)
     outside = np.isfinite(every.prediction)
     prediction, held_out = every.prediction[outside], every.samples.rows(outside)
-    weighted = samples.errors is not None
+    r2_linear, r2_log = _r2(prediction, held_out, samples.errors is not None)
     ratio = max(finding.evidence.held_out_ratio or 0.0, every.ratio)
     return replace(
         finding,
         selection=replace(finding.selection, law=every.law, grouped=every.grouped),
         law=every.law,
-        r2_linear=(
-            _weighted_r2(prediction, held_out) if weighted else r_squared(prediction, held_out.y)
-        ),
-        r2_log=None if weighted else _log_r2(prediction, held_out.y),
+        r2_linear=r2_linear,
+        r2_log=r2_log,
         intervals=every.intervals,
         samples=every.samples,
         evidence=replace(finding.evidence, held_out_ratio=ratio),
@@ -274,6 +270,13 @@ def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]
         else:
             guesses.append(read_formula(text))
     return guesses
+
+
+def _r2(prediction: np.ndarray, held_out: Samples, weighted: bool) -> tuple[float, float | None]:
+    """R², and that of the logarithms; rows count by the standard errors if these were given."""
+    if weighted:
+        return _weighted_r2(prediction, held_out), None
+    return r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
 
 
 def _weighted_r2(prediction: np.ndarray, held_out: Samples) -> float:
