@@ -160,6 +160,12 @@ class TrajectoriesConfig(Options):
                 f"is {' '.join(self.position)}; give two or three columns for each body, with "
                 "commas and without spaces, as many for velocities: x,y,z.",
             )
+        columns = [
+            self.time,
+            *(n for each in self.position_names + self.velocity_names for n in each),
+        ]
+        if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+            raise OptionError("position", f"names the column {twice[0]} twice; each is one thing.")
         if self.velocity and len(self.velocity) != len(self.position):
             raise OptionError(
                 "velocity", f"is given {len(self.velocity)} time(s), position {len(self.position)}."

@@ -171,6 +171,8 @@ BAD = {
     r"row 2: x1 is '1e\+300'": (lambda f: row(f, 1, x1=1e300), {}),
     "several columns 'x1'": (lambda f: f.set_axis(["time", "x1", "y1", "x1", "y2"], axis=1), {}),
     "two or three columns": (lambda f: f, {"position": ("x1", "x2")}),
+    "names the column x2 twice": (lambda f: f, {"position": ("x1,y1", "x2,x2")}),
+    "names the column time twice": (lambda f: f, {"position": ("x1,y1", "time,y2")}),
 }
 
 
