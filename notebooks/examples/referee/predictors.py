@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from base import Network, all_probes
-from comparison import compare
+from comparison import SHARES, compare
 from networks import DT, ROOT, generated, truth
 
 import worldmodel
@@ -30,9 +30,10 @@ PREDICTORS = {
 
 def scores(predictor: object, held_out: str) -> dict[str, float | None]:
     """Its truth on the grid, and its score by each probe; None where a probe needs a network."""
-    share = truth(predictor, "newton")["within_10"]
-    network = Network(predictor, held_out, share, 0)
-    found: dict[str, float | None] = {"within_10": share}
+    whole = truth(predictor, "newton")
+    shares = {name: whole[name] for name in SHARES}
+    network = Network(predictor, held_out, min(shares.values()), 0)
+    found: dict[str, float | None] = {**shares}
     for name, probe in all_probes().items():
         if probe.control:
             continue
@@ -48,7 +49,9 @@ def verdicts(table: pd.DataFrame, networks: pd.DataFrame) -> list[tuple[str, ...
     """For each predictor its truth, and what each probe that answers says of it."""
     rows, probes = compare(networks), all_probes()
     names = [name for name in rows if name in table and table[name].notna().any()]
-    shown = [("predictor", "within 10 %", *(probes[name].name for name in names))]
+    shown = [
+        ("predictor", "within 10 %", "the same after kicks", *(probes[name].name for name in names))
+    ]
     for _, each in table.iterrows():
         said = []
         for name in names:
@@ -56,7 +59,7 @@ def verdicts(table: pd.DataFrame, networks: pd.DataFrame) -> list[tuple[str, ...
             line = rows[name]["best_line"] if line is None else line
             score = each[name]
             said.append("–" if pd.isna(score) else "yes" if score >= line else "no")
-        shown.append((each["predictor"], f"{each['within_10']:.0%}", *said))
+        shown.append((each["predictor"], *(f"{each[share]:.0%}" for share in SHARES), *said))
     return shown
 
 
