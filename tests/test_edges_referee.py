@@ -41,7 +41,7 @@ TABLES = {
     "without the truth": (TABLE.drop(columns="within_10"), "lacks the columns within_10"),
     "without laws": (TABLE.drop(columns="law"), "lacks the columns law"),
     "without seconds": (TABLE.drop(columns="far_seconds"), "lacks the columns far_seconds"),
-    "without probes": (TABLE.iloc[:, :11], "lacks the columns of every probe"),
+    "without probes": (TABLE.iloc[:, :12], "lacks the columns of every probe"),
     "empty": (TABLE.iloc[:0], "holds what is no number"),
     "one alone": (TABLE.iloc[:1], "needs networks with Newton's force, and some without"),
     "words": (TABLE.assign(far="yes"), "far holds what is no number"),

@@ -432,6 +432,8 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     newton = table[table["law"] == "newton"]
     without = newton[script["share_right"](newton) <= script["HAS_NOT"]]
     found |= {f"{share:.0%}" for name in script["SHARES"] for share in without[name]}
+    longer = newton[newton["steps"] == 4000]
+    found |= {f"{share:.0%}" for share in script["share_right"](longer)}
     found |= {f"{r2:.3f}" for r2 in newton["linear_force"]}
     found |= {f"{r2:.{digits}f}" for r2 in without["implied_orbits"] for digits in (2, 3)}
     found |= {f"{-score:.3f}" for score in newton["rollout"]}
