@@ -1,10 +1,13 @@
 """The numbers of the calibration page are those of its table."""
 
+import runpy
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+
+from symreg.experiments.config import RunConfig
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 KINDS = ("Newtonian", "another force", "as a lookup would", "Keplerian", "neither")
@@ -65,3 +68,20 @@ def test_the_page_counts_who_was_written_blind():
     missed = binomtest(0, len(law)).proportion_ci()
     assert (len(impostors), len(law)) == (24, 10)
     assert f"at most {missed.high:.0%} are missed".replace("%", " %") in PAGE
+
+
+def test_the_log_shows_what_the_default_was_chosen_from():
+    examples = NOTEBOOKS / "examples" / "calibration"
+    line = runpy.run_path(str(examples / "default_model.py"))["line"]
+    table = pd.read_csv(NOTEBOOKS / "images" / "default.csv")
+    log = (NOTEBOOKS / "log" / "verdict.md").read_text(encoding="utf-8")
+    pairs = table.groupby(["context_length", "steps"])
+    assert len(pairs) == 8
+    for _, seeds in pairs:
+        assert line(seeds) in log
+    passing = pairs.apply(
+        lambda s: (s["bound_worst"] <= 0.02).all() & (s["within_10"] >= 0.95).all()
+    )
+    config = RunConfig().train
+    assert passing[(config.context_length, config.steps)]
+    assert passing.index[passing].to_list() == [(2, 500), (2, 1000), (8, 1000)]

@@ -88,7 +88,7 @@ def main() -> None:
         print(rows[-1], flush=True)
         with written_aside(options.table) as aside:
             pd.DataFrame(rows).to_csv(aside, index=False, float_format="%.4g")
-    for _, each in pd.DataFrame(rows).groupby(["context_length", "steps"]):
+    for _, each in pd.read_csv(options.table).groupby(["context_length", "steps"]):
         print(line(each))
 
 
