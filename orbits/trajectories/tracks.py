@@ -189,7 +189,7 @@ def _track(
         columns = [*config.position_names[at], *(config.velocity and config.velocity_names[at])]
         label = f" of {name}" if config.body else ""
         time, values = own[config.time].to_numpy(), own[columns].to_numpy()
-        _require_order(time, own, label, table, config)
+        _require_order(time, own[list(config.position_names[at])], label, table, config)
         if len(time) < FEWEST_STATES:
             raise ValueError(
                 f"{table.name}: {name} has {len(time)} state(s); at least {FEWEST_STATES} are "
@@ -210,22 +210,26 @@ def _track(
 
 
 def _require_order(
-    time: np.ndarray, rows: pd.DataFrame, of: str, table: Table, config: ImportConfig
+    time: np.ndarray, position: pd.DataFrame, of: str, table: Table, config: ImportConfig
 ) -> None:
-    """Refuse times that do not rise from row to row."""
+    """Refuse times that do not rise from row to row; of one that is there twice it is said by how
+    much the positions differ."""
     steps = np.diff(time)
     if np.all(steps > 0):
         return
     at = int(np.argmax(steps <= 0)) + 1
-    what = "goes backwards" if steps[at - 1] < 0 else "is there twice"
+    what, advice = "goes backwards", "sort the table (sort_values in pandas)"
+    if steps[at - 1] == 0:
+        apart = np.linalg.norm(position.diff()[1:][steps == 0], axis=1).max()
+        what = f"is there twice, at positions up to {apart:.3g} {config.length_unit} apart"
+        advice = "keep one row of each time, or their mean (groupby in pandas)"
     more = "" if config.body or config.orbit else (
         " Where the table holds several trajectories or bodies, name their column (--orbit, "
         "--body)."
     )  # fmt: skip
     raise ValueError(
-        f"{table.name}, {table.place(int(rows.index[at]))}: the time{of} {what} "
-        f"({time[at - 1]:.12g}, then {time[at]:.12g}); sort the table and keep one row of each "
-        f"time (sort_values, drop_duplicates in pandas).{more}"
+        f"{table.name}, {table.place(int(position.index[at]))}: the time{of} {what} "
+        f"({time[at - 1]:.12g}, then {time[at]:.12g}); {advice}.{more}"
     )
 
 
