@@ -4,6 +4,7 @@ It comes first because it can say that nothing in its family is better; otherwis
 evolve formulas follow, its best formulas among their guesses.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -153,7 +154,7 @@ INVERSE: tuple[tuple[OfRows, InSympy, float, float], ...] = (
     (np.tan, sympy.atan, -np.pi / 2, np.pi / 2),
 )
 LOGARITHMS = (
-    Outer(np.exp, sympy.log, _logarithm(np.e), True),
+    Outer(np.exp, sympy.log, _logarithm(math.e), True),
     Outer(
         lambda y: 10.0**y, lambda z: sympy.log(z) * sympy.Float(1 / np.log(10)), _logarithm(10.0),
         True,
