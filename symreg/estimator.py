@@ -109,9 +109,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         """
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
-        if kind != "complex" and not holds_numbers(
-            targets
-        ):  # else scikit-learn takes their numbers
+        # without this scikit-learn takes their numbers
+        if kind != "complex" and not holds_numbers(targets):
             raise ValueError(f"y holds values of type {kind}; a law is for a quantity in numbers.")
         X, labels = self._apart(X)
         values, target = validate_data(
@@ -225,12 +224,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             predicted[rows] = evaluate(law.form, self._names, values[rows], law.constants)
             left &= ~rows
         if left.any():
-            some = (
-                table[left]
-                if labels is None
-                else table[left].assign(**{str(self.per_group): labels[left]})
-            )
-            predicted[left] = self.recovery_.predict(some)
+            if labels is not None:
+                table[self.per_group] = labels
+            predicted[left] = self.recovery_.predict(table[left])
         return predicted
 
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:

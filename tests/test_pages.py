@@ -444,7 +444,7 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     numbers = re.findall(r"\b0\.\d{2,3}\b|-0\.\d+|\b1\.00\b|\d+ ?%", said)
     assert len(numbers) > 20
     assert [n for n in numbers if n not in found | {"0.05", "0.03"}] == []
-    for line in predictors["verdicts"](scores, table):
+    for line in predictors["verdicts"](scores, rows):
         assert f"| {' | '.join(line)} |" in page
     assert rows["truth"]["area"] == 1
     low, high = rows["nothing"]["interval"]

@@ -19,6 +19,7 @@ from symreg.experiments.config import RunConfig
 from symreg.experiments.far_field import FarField, Limits, beside_lookups, departures
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
+    NEWTON,
     NEWTONIAN,
     Evidence,
     WorldModelKind,
@@ -42,8 +43,6 @@ Metrics = dict[str, float | None]
 VERDICT, REPORT = "verdict.json", "report.html"
 OWN = "model.json"
 """Label of a model not trained here."""
-NEWTON = "newton"
-"""The law that moves real planets."""
 
 
 @dataclass(frozen=True)

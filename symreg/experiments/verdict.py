@@ -23,6 +23,8 @@ from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import NOT_RECOVERED, PERMUTED, number
 
 Metric = float | None
+NEWTON = "newton"
+"""The law that moves real planets."""
 NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
 LOOKUP, ANOTHER = "as a lookup would", "another force"
 EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, LOOKUP, PARROT, NEITHER)

@@ -11,6 +11,7 @@ from symreg.experiments.verdict import (
     INJECTED,
     KEPLERIAN,
     LOOKUP,
+    NEWTON,
     NEWTONIAN,
     PARROT,
     UNTRAINED,
@@ -98,7 +99,8 @@ def about_the_first(
 def about_the_kind(found: WorldModelKind, law: str) -> list[str]:
     """The world-model score in sentences: the kind, why, and what far states show."""
     far = found.far
-    said = [f"World model: {found.kind}. {_reason(found)}"]
+    kind = law if found.kind == NEWTONIAN and law != NEWTON else found.kind
+    said = [f"World model: {kind}. {_reason(found, law)}"]
     if far is not None:
         said.append(" ".join(filter(None, (_field(far, law), _worst(far), _besides(found)))))
         said.append(" ".join(filter(None, (_beyond(far), _one_way(far)))))
@@ -107,7 +109,7 @@ def about_the_kind(found: WorldModelKind, law: str) -> list[str]:
     return [sentence for sentence in said if sentence]
 
 
-def _reason(found: WorldModelKind) -> str:
+def _reason(found: WorldModelKind, law: str) -> str:
     """Why it is of its kind."""
     if found.kind == NEWTONIAN:
         return "Right after a kick, on far states and on its own predictions."
@@ -130,7 +132,8 @@ def _reason(found: WorldModelKind) -> str:
     if lost.passed and found.keplerian[2].passed is False:
         return "Wrong right after a kick, right again four steps later."
     failed = _first(found.newtonian)
-    return f"What a Newtonian model passes and it does not: {failed}." if failed else ""
+    whose = "a Newtonian model" if law == NEWTON else f"a model of {law}"
+    return f"What {whose} passes and it does not: {failed}." if failed else ""
 
 
 def _first(gates: Sequence[Gate]) -> str:

@@ -177,10 +177,10 @@ def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
 
 def _evened(errors: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(row,) weights of errors whose size goes as a power of a law's values, which is estimated."""
-    size = np.log(np.maximum(np.abs(values), 1e-3 * np.max(np.abs(values))))
+    tiny = np.finfo(float).tiny
+    size = np.log(np.maximum(np.abs(values), 1e-3 * np.max(np.abs(values)) + tiny))
     size -= size.mean()
-    logarithms = np.log(errors**2 + np.finfo(float).tiny)
-    power = 0.5 * float(size @ logarithms) / max(float(size @ size), np.finfo(float).tiny)
+    power = 0.5 * float(size @ np.log(errors**2 + tiny)) / max(float(size @ size), tiny)
     return np.asarray(np.exp(-np.clip(power, -1.0, 1.0) * size))
 
 

@@ -105,7 +105,9 @@ def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
         assert found.world_model.beside.ratio < 2
 
 
-@pytest.mark.parametrize("name", ["a drag of 1/yr", "a field squeezed by 10 %"])
+@pytest.mark.parametrize(
+    "name", ["a drag of 1/yr", pytest.param("a field squeezed by 10 %", marks=pytest.mark.slow)]
+)
 def test_another_force_is_told_as_such(name, tmp_path):
     found = judged(Pushed(NOT_NEWTON[name]), out=tmp_path / "run")
     assert not found.recovered

@@ -170,6 +170,12 @@ def test_a_ratio_is_said_of_the_lookup_that_it_belongs_to():
         assert "know" not in " ".join(about_the_kind(WorldModelKind(word, (), _GATES), "newton"))
 
 
+@pytest.mark.parametrize(("law", "kind"), [("newton", "Newtonian"), ("hooke", "hooke")])
+def test_a_model_is_called_newtonian_of_newtons_law_alone(law, kind):
+    said = about_the_kind(WorldModelKind(NEWTONIAN, (), _GATES), law)[0]
+    assert said.startswith(f"World model: {kind}. ")
+
+
 def test_a_lookup_that_is_better_makes_the_error_larger(data):
     far = FarField.of(worldmodel.probe(Pushed(newton), data, readout="far").to_dict())
     beside = Comparison("spline", 0.25, 0.2, 0.5, 0.1)

@@ -17,7 +17,6 @@ import pandas as pd
 from base import Probe, all_probes
 from jaxtyping import Bool, Float
 from scipy.stats import rankdata, spearmanr
-from sklearn.metrics import roc_auc_score
 
 from orbits.files import written_aside
 from orbits.palette import CYCLE
@@ -37,7 +36,10 @@ HEADS = (
 
 def area(scores: Float[np.ndarray, " n"], has: Bool[np.ndarray, " n"]) -> float:
     """Chance that a network with the force scores higher than one without; ties count half."""
-    return float(roc_auc_score(has, scores)) if 0 < has.sum() < len(has) else float("nan")
+    if not 0 < has.sum() < len(has):
+        return float("nan")
+    above = rankdata(scores)[has].mean() - (has.sum() + 1) / 2  # of those without, on average
+    return float(above / (~has).sum())
 
 
 def area_within(scores: np.ndarray, has: np.ndarray, stratum: np.ndarray) -> float:

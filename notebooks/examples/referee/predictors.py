@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from base import Network, all_probes
-from comparison import SHARES, compare
+from comparison import SHARES, compare, read
 from networks import DT, ROOT, generated, truth
 
 import worldmodel
@@ -45,9 +45,10 @@ def scores(predictor: object, held_out: str) -> dict[str, float | None]:
     return found
 
 
-def verdicts(table: pd.DataFrame, networks: pd.DataFrame) -> list[tuple[str, ...]]:
-    """For each predictor its truth, and what each probe that answers says of it."""
-    rows, probes = compare(networks), all_probes()
+def verdicts(table: pd.DataFrame, rows: dict[str, dict]) -> list[tuple[str, ...]]:
+    """For each predictor its truth, and what each probe that answers says of it, by the rows of
+    `compare`."""
+    probes = all_probes()
     names = [name for name in rows if name in table and table[name].notna().any()]
     shown = [
         ("predictor", "within 10 %", "the same after kicks", *(probes[name].name for name in names))
@@ -77,7 +78,7 @@ def main() -> None:
         found.append({"predictor": name, **scores(predictor, held_out)})
         print(f"{len(found)} of {len(PREDICTORS)}: {name}", flush=True)
     pd.DataFrame(found).to_csv(options.table, index=False, float_format="%.4g")
-    for line in verdicts(pd.read_csv(options.table), pd.read_csv(options.networks)):
+    for line in verdicts(pd.read_csv(options.table), compare(read(options.networks))):
         print("| " + " | ".join(line) + " |")
 
 
