@@ -1,6 +1,7 @@
 """Options of the commands; light, so `--help` is fast."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Literal
 
 from orbits.options import Above, AtLeast, Between, OptionError, Options, require_known
@@ -160,10 +161,7 @@ class TrajectoriesConfig(Options):
                 f"is {' '.join(self.position)}; give two or three columns for each body, with "
                 "commas and without spaces, as many for velocities: x,y,z.",
             )
-        columns = [
-            self.time,
-            *(n for each in self.position_names + self.velocity_names for n in each),
-        ]
+        columns = [self.time, *chain.from_iterable(self.position_names + self.velocity_names)]
         if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
             raise OptionError("position", f"names the column {twice[0]} twice; each is one thing.")
         if self.velocity and len(self.velocity) != len(self.position):

@@ -210,7 +210,11 @@ def read_sealed(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises:
         ValueError: if the file is missing, is not JSON, or was changed after it was written.
     """
-    stored = read_json(path)
+    return _unsealed(read_json(path), path)
+
+
+def _unsealed(stored: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """An object without its checksum; ValueError if that is not its own."""
     if not isinstance(stored, dict) or stored.pop("sha256", None) != sha256_of_json(stored):
         raise ValueError(f"{path} is damaged: it was changed after it was written; make it again.")
     return stored
@@ -318,7 +322,7 @@ def read_typed(kind: type[T], path: str | os.PathLike[str]) -> T:
     checksum that was changed after it was written."""
     value = read_json(path)
     if isinstance(value, dict) and "sha256" in value:
-        value = read_sealed(path)
+        value = _unsealed(value, path)
     return of_json(kind, value, str(path))
 
 

@@ -26,7 +26,7 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5956,  # by how much positions of one time differ; results have checksums
+        "code_lines": 5955,  # by how much positions of one time differ; results have checksums
         "options": 40,
         "capitals": 78,
         "imports_in_functions": 27,
