@@ -73,6 +73,24 @@ def name_of(*words: object) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", " ".join(map(str, words)))
 
 
+def kicked_past(
+    law: ForceLaw,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    gm: np.ndarray,
+    length: int,
+    turn: float,
+) -> np.ndarray:
+    """(state, time, axis) so many positions that end in the given states; half-way through, the
+    velocity was turned by so many radians."""
+    kick = length // 2
+    past, speeds = followed_back(law, position, velocity, gm, DT, kick)
+    c, s = np.cos(turn), np.sin(turn)
+    turned = speeds[:, 0] @ [[c, s], [-s, c]]
+    before, _ = followed_back(law, past[:, 0], turned, gm, DT, length - 1 - kick)
+    return np.concatenate((before[:, :-1], past), axis=1)
+
+
 def arcs(law: ForceLaw, steps: int, turn: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """True arcs of so many positions that end in the states of the grid, the position after each,
     and the acceleration there; arcs that leave the distances of training are left out. Half-way
@@ -91,11 +109,7 @@ def arcs(law: ForceLaw, steps: int, turn: float) -> tuple[np.ndarray, np.ndarray
         np.cos(angle)[:, None] * outward + np.sin(angle)[:, None] * across
     )
     position = r[:, None] * outward
-    past, speeds = followed_back(law, position, velocity, gm, DT, (kick := steps // 2))
-    c, s = np.cos(turn), np.sin(turn)
-    turned = speeds[:, 0] @ [[c, s], [-s, c]]
-    before, _ = followed_back(law, past[:, 0], turned, gm, DT, max(steps, 2) - 1 - kick)
-    past = np.concatenate((before[:, :-1], past), axis=1)
+    past = kicked_past(law, position, velocity, gm, max(steps, 2), turn)
     ahead, _ = follow(law, position, velocity, gm, DT)
     distance = np.linalg.norm(past, axis=-1)
     inside = ((distance > 0.3) & (distance < 2.8)).all(axis=1)

@@ -1,6 +1,6 @@
 """The truth of predictors: how many states have Newton's acceleration, on a map no verdict uses.
 
-    python tests/benchmarks/true_shares.py OUT.csv FILE.py:NAME ... [--seed 0]
+    python notebooks/examples/referee/true_shares.py OUT.csv FILE.py:NAME ... [--seed 0]
 
 States from 0.3 to 3 au (uniform in the logarithm) at 0 to 2 circular speeds in any direction,
 behind true arcs that stay between 0.28 and 3 au. Of contexts longer than two the same again with
@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from networks import DT, kicked_past
 
 import orbits
 import worldmodel
-from worldmodel.flow import follow, followed_back
+from worldmodel.flow import follow
 
-DT = 0.008
 LAW = orbits.parse_law("newton")
 
 
@@ -34,19 +34,15 @@ def states(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def errors(
-    model: worldmodel.CheckedPredictor, x: np.ndarray, v: np.ndarray, turn: float, kick: int
+    model: worldmodel.CheckedPredictor, x: np.ndarray, v: np.ndarray, turn: float
 ) -> np.ndarray:
     """Relative error of the acceleration at each state whose arc stays inside: what the next
     position misses, over dt², over the law's; infinite without an answer.
 
-    The velocity was turned so many radians, `kick` steps ago.
+    Half-way through each arc the velocity was turned so many radians.
     """
     gm = np.full(len(x), orbits.GM_SUN)
-    past, speeds = followed_back(LAW, x, v, gm, DT, kick)
-    c, s = np.cos(turn), np.sin(turn)
-    older = model.context_length - 1 - kick
-    before, _ = followed_back(LAW, past[:, 0], speeds[:, 0] @ [[c, s], [-s, c]], gm, DT, older)
-    past = np.concatenate((before[:, :-1], past), axis=1)
+    past = kicked_past(LAW, x, v, gm, model.context_length, turn)
     r = np.linalg.norm(past, axis=-1)
     inside = ((r > 0.28) & (r < 3)).all(axis=1)
     # unchecked: what breaks the contract has a truth too
@@ -71,11 +67,11 @@ def main() -> None:
         orbits.generate(data, orbits=1000, seed=options.seed, simulator="kepler")
         for name in options.models:
             model = worldmodel.load_predictor(name, data=data, seed=options.seed, dt=DT)
-            off = errors(model, x, v, 0.0, 0)
+            off = errors(model, x, v, 0.0)
             row = {"predictor": name, "states": len(off), "within_10": np.mean(off <= 0.1)}
             row["median_error"] = np.median(off)
             if model.context_length > 2:
-                kicked = errors(model, x, v, 1.5, model.context_length // 2)
+                kicked = errors(model, x, v, 1.5)
                 row["kicked_within_10"] = np.mean(kicked <= 0.1)
             rows.append(row)
     pd.DataFrame(rows).to_csv(options.out, index=False, float_format="%.4g")
