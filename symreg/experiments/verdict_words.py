@@ -240,11 +240,18 @@ def about_limits(limits: Limits) -> str:
     if (inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]) > 0:
         parts.append(f"a Yukawa length below {inverse**-0.5:.2g} au")
     if limits.part is not None:
-        parts.append(f"a non-central part above {share(limits.part)} of the attraction")
-    said = f"A departure from the law beyond these would have failed: {'; '.join(parts)}."
+        parts.append(
+            f"a part of one of the {len(PARTS)} shapes that no central force has and the report "
+            f"lists, above {share(limits.part)} of the attraction"
+        )
+    said = (
+        f"A departure from the law beyond these would have failed: {'; '.join(parts)}. One of "
+        f"another shape may pass up to {share(THRESHOLDS.far_error)} of the attraction in the "
+        "median of every family of states."
+    )
     if limits.remainder is not None:
         said += (
-            " What none of these shapes explains is at most "
+            " What none of the shapes explains is at most "
             f"{share(limits.remainder)} of the attraction on nine states in ten."
         )
     return said

@@ -11,10 +11,23 @@ import pytest
 import orbits
 import worldmodel
 from orbits import GM_SUN
-from symreg.experiments.far_field import Comparison, FarField
-from symreg.experiments.verdict import LOOKUP, NEITHER, NEWTONIAN, WorldModelKind
-from symreg.experiments.verdict_words import about_the_first, about_the_kind
+from symreg.experiments.far_field import Comparison, FarField, Limits
+from symreg.experiments.verdict import (
+    LOOKUP,
+    NEITHER,
+    NEWTONIAN,
+    WorldModelKind,
+    far_gates,
+    part_limit,
+)
+from symreg.experiments.verdict_words import (
+    about_limits,
+    about_the_first,
+    about_the_kind,
+    part_table,
+)
 from symreg.recovery.gates import Gate
+from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.probes.states import FAR
 
 DT = 0.008
@@ -99,6 +112,97 @@ def truth(force, nearest, farthest, families):
 
 def percent(text):
     return float(text) / 100
+
+
+def unit(vector):
+    return vector / np.maximum(np.linalg.norm(vector, axis=-1, keepdims=True), 1e-12)
+
+
+def turned(vector):
+    return np.stack((-vector[..., 1], vector[..., 0]), axis=-1)
+
+
+def size(x):
+    return GM_SUN / distance(x) ** 2
+
+
+SHAPES = {
+    "along the velocity": lambda x, v: -v,
+    "across the velocity": lambda x, v: turned(v),
+    "around the centre": lambda x, v: size(x) * turned(unit(x)),
+    "with the direction": lambda x, v: newton(x, v) * (unit(x)[..., :1] ** 2 - 0.5),
+    "of a centre elsewhere": lambda x, v: newton(x - [0.01, 0.0], v) - newton(x, v),
+    "with the speed": lambda x, v: newton(x, v) * (speed(x, v) ** 2 - 1),
+    "with the motion in or out": lambda x, v: (
+        newton(x, v) * np.sum(unit(x) * unit(v), axis=-1, keepdims=True)
+    ),
+    "with the way round": lambda x, v: newton(x, v) * spin(unit(x), unit(v)),
+    "with the bearing": lambda x, v: newton(x, v) * unit(x)[..., :1],
+}
+"""Of every part in the report: a force that is no central one, by the words of its row."""
+OTHER_SHAPES = {
+    "a drag that does not grow": lambda x, v: -size(x) * unit(v),
+    "a swirl in waves": lambda x, v: size(x) * turned(unit(x)) * np.sin(6 * np.log(distance(x))),
+    "a swirl with the motion": lambda x, v: size(x) * turned(unit(x)) * np.sign(spin(x, v)),
+    "a fivefold force": lambda x, v: newton(x, v) * np.cos(5 * np.arctan2(x[..., 1:], x[..., :1])),
+}
+"""Forces that are no central ones and in no row of the report."""
+
+
+def with_part(shape, share, data):
+    """What is measured on far states of Newton's law with a part of this typical share besides;
+    its largest median share of the attraction in a family of states."""
+    radius = np.linalg.norm(data["position"].to_numpy(), axis=-1)
+    ends = radius.min(), radius.max()
+
+    def shares(families):
+        x, v = drawn(*ends, families)
+        return np.linalg.norm(shape(x, v) / size(x), axis=1)
+
+    factor = share / np.median(shares(list(FAR.values())))
+
+    def force(x, v):
+        return newton(x, v) + factor * shape(x, v)
+
+    reading = worldmodel.probe(Pushed(force), data, readout="far").to_dict()
+    return FarField.of(reading), factor * max(np.median(shares([each])) for each in FAR.values())
+
+
+@pytest.fixture(scope="module")
+def injected(data):
+    return FarField.of(worldmodel.probe(Pushed(newton), data, readout="far").to_dict())
+
+
+def failed(far, injected):
+    return [gate for gate in far_gates(far, injected, None, THRESHOLDS) if gate.passed is False]
+
+
+@pytest.mark.parametrize("words", SHAPES)
+def test_a_part_has_the_size_in_its_row_and_fails_above_the_limit_alone(words, data, injected):
+    limit = part_limit(injected, THRESHOLDS)
+    far, _ = with_part(SHAPES[words], 1.15 * limit, data)
+    rows = {
+        row[0]: [float(text.strip("%")) / 100 for text in row[1:]] for row in part_table(far)[1:]
+    }
+    found, most = rows.pop(words)
+    assert found == pytest.approx(1.15 * limit, rel=0.1)
+    assert most >= found
+    assert all(other[0] < 0.003 for other in rows.values()), rows
+    assert failed(far, injected)
+    smaller, _ = with_part(SHAPES[words], 0.8 * limit, data)
+    assert not failed(smaller, injected)
+
+
+@pytest.mark.parametrize("words", OTHER_SHAPES)
+def test_a_part_of_another_shape_fails_above_the_median_that_is_said_of_it(words, data, injected):
+    limit = part_limit(injected, THRESHOLDS)
+    said = about_limits(Limits({}, limit))
+    most = percent(re.search(r"may pass up to ([\d.]+) %", said)[1])
+    share = 1.1 * limit
+    far, median = with_part(OTHER_SHAPES[words], share, data)
+    assert not failed(far, injected), "below: the limit of the listed shapes is not its own"
+    far, _ = with_part(OTHER_SHAPES[words], share * 1.05 * most / median, data)
+    assert failed(far, injected)
 
 
 @pytest.mark.parametrize("name", PREDICTORS)
