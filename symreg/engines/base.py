@@ -147,6 +147,11 @@ class Engine:
         """Check whether the engine can run here, in milliseconds, without importing it."""
         return Availability(True, "built in")
 
+    def as_far(self) -> "Engine":
+        """An engine that goes as far as this one's last search went, whatever it finds: for a null
+        control, which takes the same effort."""
+        return self
+
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:

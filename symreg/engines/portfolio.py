@@ -19,6 +19,7 @@ from symreg.engines.base import (
     Budget,
     Candidate,
     Engine,
+    Question,
     described,
     explains_all,
     is_exact,
@@ -39,9 +40,19 @@ MOST_COLUMNS, FEW_COLUMNS = 10, 2
 
 
 class PortfolioEngine(Engine):
-    """The exhaustive families, then PySR or Operon if need be."""
+    """The exhaustive families, then PySR or Operon if need be.
+
+    Attributes:
+        families: how many the last search went through.
+        most: of them that a search goes through, if they propose anything; None for all, and what
+            evolves after them.
+    """
 
     name: ClassVar[str] = "portfolio"
+
+    def __init__(self, question: Question | None = None, most: int | None = None) -> None:
+        super().__init__(question)
+        self.most, self.families = most, 0
 
     @classmethod
     def availability(cls) -> Availability:
@@ -50,6 +61,9 @@ class PortfolioEngine(Engine):
             for engine in (PySREngine, OperonEngine)
         ]
         return Availability(True, "; ".join(["exhaustive families: built in", *parts]))
+
+    def as_far(self) -> "PortfolioEngine":
+        return PortfolioEngine(self.question, self.families)
 
     def search_all(
         self,
@@ -69,7 +83,9 @@ class PortfolioEngine(Engine):
             )
         found: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
-        for engine, suffices in self._families(X.shape[1]):
+        families = list(self._families(X.shape[1]))
+        for place, (engine, suffices) in enumerate(families, 1):
+            self.families = place
             found += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
             exhausted |= {engine.name: engine.exhausted}
             self.exhausted = tuple(told for each in exhausted.values() for told in each)
@@ -77,9 +93,12 @@ class PortfolioEngine(Engine):
             best = sorted(found, key=lambda each: described(each.expression, X, y, names))[:GUESSES]
             if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
                 return [found]
+            if found and self.most is not None and place >= self.most:
+                return [found]
             # even of a time that is over something comes: the projection has lines at least
             if budget.watch.over and isinstance(engine, ProjectionEngine):
                 return [found]
+        self.families = len(families) + 1
         guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
         rest = self._evolving((*self.question.guesses, *guesses), budget)
         if rest is None:

@@ -8,6 +8,7 @@ import sympy
 
 from symreg.engines import ENGINES, choose_engine
 from symreg.engines.base import Budget, Question
+from symreg.engines.portfolio import PortfolioEngine
 from symreg.formulas.expressions import complexity, evaluate
 from symreg.recovery.config import RecoverConfig
 
@@ -82,3 +83,19 @@ def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
 def test_a_space_that_an_engine_cannot_search_is_refused(name, space, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         choose_engine(name, RecoverConfig(**space).question)
+
+
+def test_a_null_control_goes_as_far_as_the_search_went():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 5, (60, 2))
+    names, seeds = ["a", "b"], [0]
+    quotient, wave = PortfolioEngine(), PortfolioEngine()
+    assert quotient.search_all(X, X[:, 0] ** 2 / X[:, 1], names, seeds, SMALL)[0]
+    assert wave.search_all(X, X[:, 0] * np.sin(3 * X[:, 1]), names, seeds, SMALL)[0]
+    assert quotient.families == 1 < wave.families
+    shuffled = rng.uniform(1, 5, 60)
+    for engine in (quotient, wave):
+        null = engine.as_far()
+        # quotients of polynomials propose nothing for such rows, and something must be judged
+        assert null.search_all(X, shuffled, names, seeds, SMALL)[0]
+        assert null.families == max(engine.families, 2)
