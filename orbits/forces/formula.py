@@ -41,14 +41,14 @@ class Formula(ForceLaw):
                 raise ValueError(f"law {self.spec!r}: {name} is {value}; it must be finite.")
         object.__setattr__(self, "constants", values)
         formula = self.expression()
-        # with their values in place, constants may be exponents too
-        parse_expression(self.text, {s.name: s for s in parse_expression(self.text).free_symbols}
-                         | {name: exact(value) for name, value in values})  # fmt: skip
         if RADIUS not in formula.free_symbols:
             raise ValueError(
                 f"law {self.text!r} does not depend on r; a law of force is a formula of the "
                 "separation r, as in k*r**-2.5."
             )
+        # with their values in place, constants may be exponents too
+        parse_expression(self.text, {s.name: s for s in parse_expression(self.text).free_symbols}
+                         | {name: exact(value) for name, value in values})  # fmt: skip
 
     @property
     def parameters(self) -> dict[str, float]:

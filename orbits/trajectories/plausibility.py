@@ -46,6 +46,12 @@ def require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) 
         expected = law.acceleration(position[:, 1:-1], gm[:, None])
         ratio = np.sum(second * expected, axis=-1) / np.sum(expected**2, axis=-1)
     r = np.linalg.norm(position[:, 1:-1], axis=-1)
+    undefined = ~np.isfinite(expected).all(axis=-1)
+    if undefined.any():
+        raise ValueError(
+            f"{law.spec} has no finite value at {r[undefined][0]:.3g} au, where an orbit passes; "
+            "say another law, or leave it out."
+        )
     for where, rows in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
         share = float(np.median(ratio[rows]))
         if not abs(share - 1) <= 0.2:

@@ -332,7 +332,8 @@ ARRAYS = {
         "positions": CIRCLE.repeat(3, axis=0),
         "time": np.stack([T, T, 1e9 * T]),
     },
-    "do not obey": {"dt": 0.02, "law": "GM*(r-3)**0.5", "gm": 36.0},
+    "has no finite value at 1 au": {"dt": 0.02, "law": "GM*(r-3)**0.5", "gm": 36.0},
+    "does not depend on r": {"dt": 0.02, "law": "0*r", "gm": 36.0},
     "gm is 1e.300; at most 1e45": {"dt": 0.02, "law": "newton", "gm": 1e300},
 }
 
