@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
+import orbits
 import symreg
 import worldmodel
 from orbits.options import option_names
@@ -58,6 +59,7 @@ def folder(tmp_path, monkeypatch):
     (page,) = (page for page in PAGES if page.stem == "own-model")
     (tmp_path / "mine.py").write_text(blocks(page, "python")[0])
     (tmp_path / "theirs.py").write_text(*blocks(page, 'python title="theirs.py"'))
+    (tmp_path / "gpt.py").write_text(*blocks(page, 'python title="gpt.py"'))
     for name in ("newton_kepler.py", "nanogpt.py"):
         shutil.copy(ROOT / "notebooks" / "examples" / "zoo" / name, tmp_path)
     (page,) = (page for page in PAGES if page.stem == "study")
@@ -92,6 +94,18 @@ def test_the_python_of_a_page_runs(page, folder, monkeypatch):
         for number, smaller in SMALLER.items():
             block = re.sub(number, smaller, block)
         exec(block, found)
+
+
+def test_the_gpt_of_the_page_is_trained_on_the_orbits_of_a_run(folder):
+    data = orbits.generate("train.zarr", orbits=20, samples=40, seed=0)
+    text = (folder / "gpt.py").read_text()
+    (folder / "gpt.py").write_text(text.replace("steps = 1000", "steps = 20"))
+    model = worldmodel.load_predictor("gpt.py:make", seed=0, data="train.zarr")
+    positions = data["position"].values
+    error = np.linalg.norm(model.predict(positions)[:, 7:-1] - positions[:, 8:], axis=-1)
+    step = np.linalg.norm(np.diff(positions[:, 7:], axis=1), axis=-1)
+    # before any training the residual is of order one of its unit, about a tenth of a step
+    assert np.median(error / step) < 0.3
 
 
 @pytest.mark.parametrize("package", PROGRAMS)
