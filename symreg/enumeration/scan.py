@@ -62,6 +62,31 @@ class Scan:
             places |= {(min(int(i), j), max(int(i), j)) for j in others}
         return sorted(places)
 
+    def pairs_of_kinds(self, kinds: Sequence[str]) -> list[tuple[int, int]]:
+        """The best pair of every two kinds of columns, the best kinds first.
+
+        Where columns have a number on a grid, the best pairs are many of the kinds that happen to
+        fit between its places, and the law's own kinds fit only when their numbers are improved.
+
+        Args:
+            kinds: (column,).
+        """
+        names, kind = np.unique(kinds, return_inverse=True)
+        order = np.argsort(kind, kind="stable")
+        starts = np.searchsorted(kind[order], np.arange(len(names)))
+        places: dict[tuple[int, int], tuple[float, int, int]] = {}
+        for own in range(len(names)):
+            rows = order[kind[order] == own]
+            gain = self._gain(rows, 0, len(kind))[:, order]
+            highest = np.maximum.reduceat(gain, starts, axis=1)
+            for other in range(own, len(names)):
+                i = int(np.argmax(highest[:, other]))
+                stop = starts[other + 1] if other + 1 < len(names) else len(order)
+                j = int(order[starts[other] + np.argmax(gain[i, starts[other] : stop])])
+                if highest[i, other] > 0:
+                    places[own, other] = (float(highest[i, other]), int(rows[i]), j)
+        return [(i, j) for _, i, j in sorted(places.values(), reverse=True)]
+
     def _gain(self, rows: np.ndarray, begin: int, end: int) -> np.ndarray:
         """(row, column) squares that the rows and columns explain in pairs."""
         cosine = self.columns[rows] @ self.columns[begin:end].T

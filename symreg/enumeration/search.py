@@ -54,6 +54,8 @@ SINGLES, PAIRS, BEAM = 20, 40, 20
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
+KINDS = 16
+"""Of functions with numbers, the simplest: of all pairs the best is improved."""
 ONE_TREE = Tree(ONE)
 
 
@@ -215,8 +217,30 @@ class Search:
                     states += scan.pairs(300, len(every), PAIRS)
                     states += scan.pairs(alone, alone, PAIRS)
                 self._take(pool, outer, basis, states)
-                if self.watch.over:
+                if self._done():
                     return
+        if len(self.table.y) > 2 * MOST_LOOSE:
+            self._of_every_kind(pool, alone)
+
+    def _of_every_kind(self, pool: Pool, count: int) -> None:
+        """A constant and two functions with numbers, of every two kinds: as in two decays."""
+        trees = {place: pool.tree(place) for place in range(min(count, len(pool.values)))}
+        places = [place for place, tree in trees.items() if next(tree.numbers(), None) is not None]
+        own = replace(
+            pool, values=pool.values[places], size=pool.size[places], places=pool.places[places]
+        )
+        scan = self._scan(own, IDENTITY, (ONE_TREE,))
+        if scan is None or not places:
+            return
+        kinds = [repr(trees[place].at(map(np.sign, trees[place].numbers()))) for place in places]
+        simple = list(dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable")))[:KINDS]
+        pairs = scan.pairs_of_kinds(kinds)
+        short = [pair for pair in pairs if {kinds[place] for place in pair} <= {*simple}]
+        for i, j in dict.fromkeys([*pairs[:PAIRS], *short]):
+            terms = (ONE_TREE, trees[places[i]], trees[places[j]])
+            self._keep(Model(IDENTITY, terms).polished(self.table, 15))
+            if self._done():
+                return
 
     def _bases(self) -> list[tuple[Tree, ...]]:
         """A constant; the variables too; their squares, and products while rows allow."""
