@@ -151,6 +151,8 @@ def texts(cell):
 EXACT, TRAINED = 0.05, 0.5
 """Relative differences: of what is computed, and of what a trained network decides. Rounding grows
 in training until another processor is as another seed, and seeds differ by up to a half."""
+ROUNDING = 1e-12
+"""Of float64 over a thousand operations: another processor rounds otherwise."""
 
 
 def disagreement(shown, found, within):
@@ -167,7 +169,7 @@ def disagreement(shown, found, within):
         last_digit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
         one_more = last_digit if "." in mantissa or power else 0
         largest = max(abs(float(a)), abs(float(b)))
-        if abs(float(a) - float(b)) > max(within * largest, 1.001 * one_more):
+        if abs(float(a) - float(b)) > max(within * largest, 1.001 * one_more, ROUNDING):
             return a, b
     return None
 

@@ -236,11 +236,13 @@ class Search:
         simple = list(dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable")))[:KINDS]
         pairs = scan.pairs_of_kinds(kinds)
         short = [pair for pair in pairs if {kinds[place] for place in pair} <= {*simple}]
-        for i, j in dict.fromkeys([*pairs[:PAIRS], *short]):
-            terms = (ONE_TREE, trees[places[i]], trees[places[j]])
-            self._keep(Model(IDENTITY, terms).polished(self.table, 15))
-            if self._done():
-                return
+        some = [
+            Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]])).polished(self.table, 2)
+            for i, j in dict.fromkeys([*pairs[:SINGLES], *short])
+        ]
+        # a few steps tell which are on their way
+        for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
+            self._keep(model.polished(self.table, 15))
 
     def _bases(self) -> list[tuple[Tree, ...]]:
         """A constant; the variables too; their squares, and products while rows allow."""
