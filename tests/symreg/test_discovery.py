@@ -218,3 +218,25 @@ def test_a_polynomial_that_fits_inside_alone_fails_at_the_ends():
     # on held-out rows of the same range it looks as good as on its own
     assert wrong.held_out_ratio < most.held_out_ratio
     assert wrong.misfit_p < most.misfit_p
+
+
+EXPONENTIALS = {
+    "cosh": ((-1, 1, 20), lambda x: np.cosh(x)),
+    "two decays": ((0, 12, 80), lambda x: 4 * np.exp(-0.2 * x) + 3 * np.exp(-1.5 * x)),
+    "into and out of blood": ((0, 12, 80), lambda x: 4 * (np.exp(-0.2 * x) - np.exp(-1.5 * x))),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cosh", *(pytest.param(name, marks=pytest.mark.slow) for name in list(EXPONENTIALS)[1:])],
+)
+def test_a_sum_of_two_exponentials_is_found_as_it_is(name):
+    """A quotient of polynomials with six numbers follows cosh to rounding."""
+    (low, high, rows), law = EXPONENTIALS[name]
+    x = np.random.default_rng(0).uniform(low, high, rows)
+    found = searched({"y": law(x), "x": x}, engine="portfolio", seeds=1)
+    assert found.found, found.explanation
+    assert found.written.count("exp(") == 2, found.written
+    beyond = np.linspace(low, 1.5 * high, 50)
+    assert found.predict({"x": beyond}) == pytest.approx(law(beyond), rel=1e-9)

@@ -92,10 +92,9 @@ def test_a_null_control_goes_as_far_as_the_search_went():
     quotient, wave = PortfolioEngine(), PortfolioEngine()
     assert quotient.search_all(X, X[:, 0] ** 2 / X[:, 1], names, seeds, SMALL)[0]
     assert wave.search_all(X, X[:, 0] * np.sin(3 * X[:, 1]), names, seeds, SMALL)[0]
-    assert quotient.families == 1 < wave.families
+    assert quotient.families < wave.families
     shuffled = rng.uniform(1, 5, 60)
     for engine in (quotient, wave):
         null = engine.as_far()
-        # quotients of polynomials propose nothing for such rows, and something must be judged
         assert null.search_all(X, shuffled, names, seeds, SMALL)[0]
-        assert null.families == max(engine.families, 2)
+        assert null.families == engine.families
