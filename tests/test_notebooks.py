@@ -160,7 +160,8 @@ def disagreement(shown, found, within):
 
     What is written to one or two digits may also differ by one of the last.
     """
-    words = (NUMBER.sub("#", text).split() for text in (shown, found))
+    # NumPy sets a shorter number of an array apart from its comma
+    words = (re.sub(r" +(?=[],])", "", NUMBER.sub("#", text)).split() for text in (shown, found))
     for pair in zip_longest(*words):
         if pair[0] != pair[1]:
             return pair

@@ -54,7 +54,7 @@ SINGLES, PAIRS, BEAM = 20, 40, 20
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
-KINDS = 16
+KINDS = 9
 """Of functions with numbers, the simplest: of all pairs the best is improved."""
 ONE_TREE = Tree(ONE)
 
