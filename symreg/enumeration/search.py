@@ -54,8 +54,6 @@ SINGLES, PAIRS, BEAM = 20, 40, 20
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
-KINDS = 9
-"""Of functions with numbers, the simplest: of all pairs the best is improved."""
 ONE_TREE = Tree(ONE)
 
 
@@ -223,7 +221,10 @@ class Search:
             self._of_every_kind(pool, alone)
 
     def _of_every_kind(self, pool: Pool, count: int) -> None:
-        """A constant and two functions with numbers, of every two kinds: as in two decays."""
+        """A constant and two functions with numbers, of every two kinds: as in two decays.
+
+        All pairs of the simplest kinds, and of the others those that fit best on the grid.
+        """
         trees = {place: pool.tree(place) for place in range(min(count, len(pool.values)))}
         places = [place for place, tree in trees.items() if next(tree.numbers(), None) is not None]
         own = replace(
@@ -233,7 +234,9 @@ class Search:
         if scan is None or not places:
             return
         kinds = [repr(trees[place].at(map(np.sign, trees[place].numbers()))) for place in places]
-        simple = list(dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable")))[:KINDS]
+        simple = list(dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable")))[
+            :POLISHED
+        ]
         pairs = scan.pairs_of_kinds(kinds)
         short = [pair for pair in pairs if {kinds[place] for place in pair} <= {*simple}]
         some = [
