@@ -161,21 +161,26 @@ ROUNDING = 1e-12
 def disagreement(shown, found, within):
     """Where two texts part, or None: words to the letter, numbers within a relative difference.
 
-    What is written to one or two digits may also differ by one of the last.
+    What is written to one or two digits may also differ by one of the last. Of what a trained
+    network decides one number in five may differ by more: an R² near zero differs between seeds by
+    more than itself.
     """
     # NumPy sets a shorter number of an array apart from its comma
     words = (re.sub(r" +(?=[],])", "", NUMBER.sub("#", text)).split() for text in (shown, found))
     for pair in zip_longest(*words):
         if pair[0] != pair[1]:
             return pair
-    for a, b in zip(NUMBER.findall(shown), NUMBER.findall(found), strict=True):
+    numbers = list(zip(NUMBER.findall(shown), NUMBER.findall(found), strict=True))
+    apart = []
+    for a, b in numbers:
         mantissa, _, power = a.partition("e")
         last_digit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
         one_more = last_digit if "." in mantissa or power else 0
         largest = max(abs(float(a)), abs(float(b)))
         if abs(float(a) - float(b)) > max(within * largest, 1.001 * one_more, ROUNDING):
-            return a, b
-    return None
+            apart.append((a, b))
+    allowed = len(numbers) // 5 if within == TRAINED else 0
+    return apart[0] if len(apart) > allowed else None
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -227,3 +232,10 @@ def test_a_number_that_a_notebook_tells_is_one_that_it_shows(path):
 )
 def test_numbers_of_networks_may_differ_as_seeds_do_and_words_may_not(other, within, agree):
     assert (disagreement("error 0.020, R² 0.98", other, within) is None) == agree
+
+
+def test_one_number_of_five_of_a_network_may_differ_by_more():
+    shown = "[0.75, 0.50 , 0.99, 0.98, 0.04]"
+    assert disagreement(shown, "[0.75, 0.501, 0.99, 0.98, -0.15]", TRAINED) is None
+    assert disagreement(shown, "[0.75, 0.501, 0.99, 0.98, -0.15]", EXACT) == ("0.04", "-0.15")
+    assert disagreement(shown, "[0.15, 0.501, 0.99, 0.98, -0.15]", TRAINED) == ("0.75", "0.15")
