@@ -44,6 +44,8 @@ class Scan:
         """The best pairs of one of the first so many columns and one of the first so many."""
         second = min(second, len(self.columns))
         first = min(first, second)
+        if not first:  # of rows that are all alike nothing is left
+            return []
         best = np.zeros(first)
         partner = np.zeros(first, dtype=int)
         step = max(1, BLOCK // second)
