@@ -32,7 +32,8 @@ def test_units_in_headers_of_a_table_or_a_spreadsheet(ending, newton, tmp_path, 
     path = tmp_path / f"table.{ending}"
     if ending in PACKAGES:
         pytest.importorskip(PACKAGES[ending], reason="pandas reads such spreadsheets with it")
-        newton.to_excel(path, index=False)
+        # of a Path pandas takes the ending for that of a workbook of Excel
+        newton.to_excel(path, index=False, engine=PACKAGES[ending])
     else:
         newton.to_csv(path, index=False)
     words = ["recover", str(path), str(tmp_path / "law.json"), "--target", "F"]
