@@ -148,7 +148,7 @@ class Engine:
         return Availability(True, "built in")
 
     def as_far(self) -> "Engine":
-        """An engine that goes as far as this one's last search went, whatever it finds: for a null
+        """An engine that goes as far as this one's searches went, whatever it finds: for a null
         control, which takes the same effort."""
         return self
 

@@ -43,7 +43,7 @@ class PortfolioEngine(Engine):
     """The exhaustive families, then PySR or Operon if need be.
 
     Attributes:
-        families: how many the last search went through.
+        families: how many its searches went through, at most.
         most: of them that a search goes through, if they propose anything; None for all, and what
             evolves after them.
     """
@@ -85,7 +85,7 @@ class PortfolioEngine(Engine):
         exhausted: dict[str, tuple[str, ...]] = {}
         families = list(self._families(X.shape[1]))
         for place, (engine, suffices) in enumerate(families, 1):
-            self.families = place
+            self.families = max(self.families, place)
             found += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
             exhausted |= {engine.name: engine.exhausted}
             self.exhausted = tuple(told for each in exhausted.values() for told in each)

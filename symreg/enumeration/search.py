@@ -234,11 +234,10 @@ class Search:
         if scan is None or not places:
             return
         kinds = [repr(trees[place].at(map(np.sign, trees[place].numbers()))) for place in places]
-        simple = list(dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable")))[
-            :POLISHED
-        ]
+        by_size = dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable"))
+        simple = {*list(by_size)[:POLISHED]}
         pairs = scan.pairs_of_kinds(kinds)
-        short = [pair for pair in pairs if {kinds[place] for place in pair} <= {*simple}]
+        short = [(i, j) for i, j in pairs if {kinds[i], kinds[j]} <= simple]
         some = [
             Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]])).polished(self.table, 2)
             for i, j in dict.fromkeys([*pairs[:SINGLES], *short])

@@ -241,12 +241,12 @@ def about_limits(limits: Limits) -> str:
         parts.append(f"a Yukawa length below {inverse**-0.5:.2g} au")
     if limits.part is not None:
         parts.append(
-            f"a part of one of the {len(PARTS)} shapes that no central force has and the report "
-            f"lists, above {share(limits.part)} of the attraction"
+            f"a part above {share(limits.part)} of the attraction in one of the {len(PARTS)} "
+            "non-central shapes that the report lists"
         )
     said = (
-        f"A departure from the law beyond these would have failed: {'; '.join(parts)}. One of "
-        f"another shape may pass up to {share(THRESHOLDS.far_error)} of the attraction in the "
+        f"A departure from the law beyond these would have failed: {'; '.join(parts)}. A part "
+        f"of any other shape may pass up to {share(THRESHOLDS.far_error)} of the attraction in the "
         "median of every family of states."
     )
     if limits.remainder is not None:

@@ -22,7 +22,8 @@ covers laws of many decades; `--rows 400`: as many as FastSRB has). `simple`: la
 text, beside columns that they do not need. `named`: laws of force that have a name. `newtonbench`:
 the twelve modules of NewtonBench, 36 laws. `classics`: Hubble's and Leavitt's tables, Kepler,
 Newton, the ideal gas and Bode. `small`: the small problems of symbolic regression's papers, noise
-relative to the rms, right (N) when right in the range and a quarter beyond it. `llmsr`: LLM-SR's
+relative to the rms, right (N) when right in the range and a quarter beyond it; `textbook`: the
+same of laws of other books. `llmsr`: LLM-SR's
 four problems, by what is left of the variance inside and outside the range of the rows. `traps`:
 exact tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`:
 how often 95 % intervals hold the truth; `feature-errors`: the same where features have errors,
@@ -46,7 +47,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from discovery_laws import BOARDS, Law, sizes
-from discovery_small import right_inside_and_beyond, small
+from discovery_small import right_inside_and_beyond, small, textbook
 from discovery_tables import BLURRED, COVERED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
@@ -287,7 +288,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    for name, laws_of in {**BOARDS, "small": small}.items():
+    for name, laws_of in {**BOARDS, "small": small, "textbook": textbook}.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
         part.add_argument("--noise-of", choices=["target", "rms"], default="target")

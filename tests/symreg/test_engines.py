@@ -98,3 +98,7 @@ def test_a_null_control_goes_as_far_as_the_search_went():
         null = engine.as_far()
         assert null.search_all(X, shuffled, names, seeds, SMALL)[0]
         assert null.families == engine.families
+    # of several searches, as of several groups, the farthest counts
+    farthest = wave.families
+    assert wave.search_all(X, X[:, 0] ** 2 / X[:, 1], names, seeds, SMALL)[0]
+    assert wave.families == farthest
