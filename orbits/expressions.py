@@ -123,13 +123,13 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
         number: Any = node.value
         if not abs(number) <= MAX_NUMBER:
             raise refused(f"has a number above {MAX_NUMBER:g}.")
-        found, degree = sympy.Integer(number) if type(number) is int else _exact(number), 0.0
+        value, degree = sympy.Integer(number) if type(number) is int else _exact(number), 0.0
     elif isinstance(node, ast.Name):
-        found = _named(node.id, text, symbols)
-        degree = 0.0 if found.is_number else 1.0
+        value = _named(node.id, text, symbols)
+        degree = 0.0 if value.is_number else 1.0
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        found, degree = read(node.operand)
-        found = -found if isinstance(node.op, ast.USub) else found
+        value, degree = read(node.operand)
+        value = -value if isinstance(node.op, ast.USub) else value
     elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         (left, first), (right, second) = read(node.left), read(node.right)
         degree = max(first, second) if isinstance(node.op, (ast.Add, ast.Sub)) else first + second
@@ -141,7 +141,7 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
             if size and abs(power * math.log(size)) > math.log(MAX_NUMBER):
                 raise refused(f"has a number above {MAX_NUMBER:g}.")
             degree = first * abs(power)
-        found = _OPERATIONS[type(node.op)](left, right)
+        value = _OPERATIONS[type(node.op)](left, right)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         name = node.func.id
         if name not in FUNCTIONS or len(node.args) != 1 or node.keywords:
@@ -154,15 +154,15 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
         most = 200
         if name in {"exp", "sinh", "cosh"} and inner.is_number and not abs(_float(inner)) <= most:
             raise refused(f"calls {name} with {_float(inner):.6g}; at most {most}.")
-        found = FUNCTIONS[name](inner)
+        value = FUNCTIONS[name](inner)
     else:
         raise refused(
             f"contains {shown(source)}; allowed are numbers, names, + - * / ** and "
             f"{', '.join(sorted(FUNCTIONS))}."
         )
-    if found.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
+    if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
         raise refused("has no finite real value.")
-    if any(abs(number) > MAX_NUMBER for number in found.atoms(sympy.Number)):
+    if any(abs(number) > MAX_NUMBER for number in value.atoms(sympy.Number)):
         raise refused(f"has a number above {MAX_NUMBER:g}.")
     # powers of powers multiplied: ((r + 1)**64)**64 has 4096
     most = 512
@@ -171,7 +171,7 @@ def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[
             f"would have a power of {degree:.3g} if it were multiplied out; at most {most} "
             "is allowed."
         )
-    return found, degree
+    return value, degree
 
 
 def _float(number: sympy.Expr) -> float:

@@ -55,9 +55,9 @@ def require_ending(path: str | os.PathLike[str], ending: str) -> None:
         ValueError: for the ending of another format; one of no format is as good as none.
     """
     formats = (".csv", ".tsv", ".txt", ".json", ".yaml", ".parquet", ".png", ".html", ".zarr")
-    found = Path(path).suffix.lower()
-    if found in formats and found != ending:
-        raise ValueError(f"{path} ends in {found}, but a {ending} file is written; name it so.")
+    suffix = Path(path).suffix.lower()
+    if suffix in formats and suffix != ending:
+        raise ValueError(f"{path} ends in {suffix}, but a {ending} file is written; name it so.")
 
 
 def require_input(path: str | os.PathLike[str]) -> Path:
@@ -69,8 +69,8 @@ def require_input(path: str | os.PathLike[str]) -> Path:
     """
     kind = _kind(path, follow=True)
     if kind != "a file":
-        told = f"is {kind}; a file is needed" if kind else "does not exist"
-        raise ValueError(f"{path} {told}.")
+        problem = f"is {kind}; a file is needed" if kind else "does not exist"
+        raise ValueError(f"{path} {problem}.")
     return Path(path)
 
 

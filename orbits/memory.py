@@ -26,7 +26,7 @@ def require_memory(needed: float, what: str, advice: str) -> None:
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether an error says that memory ran out: Python's, numpy's or torch's own."""
-    told = ("alloc", "out of memory", "overflow when calculating", "Storage size calculation")
+    messages = ("alloc", "out of memory", "overflow when calculating", "Storage size calculation")
     return isinstance(error, MemoryError) or any(
-        word in str(error) or type(error).__name__ == "OutOfMemoryError" for word in told
+        word in str(error) or type(error).__name__ == "OutOfMemoryError" for word in messages
     )

@@ -101,11 +101,11 @@ class Terms:
         self, coefficients: Float[np.ndarray, " term"]
     ) -> dict[str, Float[np.ndarray, " state"]]:
         """Squared share of the law's acceleration of each part, state by state."""
-        found = {}
+        by_part = {}
         for name in dict.fromkeys(self.names):
             own = np.array([each == name for each in self.names])
-            found[name] = np.sum((self.shares[:, :, own] @ coefficients[own]) ** 2, axis=1)
-        return found
+            by_part[name] = np.sum((self.shares[:, :, own] @ coefficients[own]) ** 2, axis=1)
+        return by_part
 
     def sizes(self, coefficients: Float[np.ndarray, " term"]) -> dict[str, float]:
         """Typical share of each part."""

@@ -135,8 +135,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                 sigma = typical / np.sqrt(weights[used] / np.mean(weights[used]))
         self._names = [str(name) for name in _check_feature_names_in(self)]
         table = pd.DataFrame(np.asarray(values), columns=self._names)
-        told: dict[str, Any] = {"target": _free("y", table)}
-        table[told["target"]] = np.asarray(target, dtype=float)
+        options: dict[str, Any] = {"target": _free("y", table)}
+        table[options["target"]] = np.asarray(target, dtype=float)
         stems = {"sigma": "sigma", "groups": "group", "per_group": self.per_group or ""}
         for (name, stem), given in zip(stems.items(), (sigma, groups, labels), strict=True):
             if given is not None:
@@ -146,8 +146,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                         f"{name} has the shape {column.shape}; ({len(table)},), one for each row, "
                         "is needed."
                     )
-                told[name] = _free(stem, table)
-                table[told[name]] = column
+                options[name] = _free(stem, table)
+                table[options[name]] = column
         seed = self.random_state
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).randint(2**31))
@@ -169,7 +169,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             time_limit=self.timeout_in_seconds,
             null=self.null,
             seed=seed,
-            **told,
+            **options,
         )
         self.found_ = self.recovery_.found
         self.new_groups_: dict[Any, Law] = {}

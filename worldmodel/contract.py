@@ -23,13 +23,13 @@ NOISES = 8.0
 ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
 
 
-def as_array(said: Any, name: str) -> np.ndarray:
+def as_array(answer: Any, name: str) -> np.ndarray:
     """An output as an array; ValueError if it is a tensor of torch, or ragged."""
-    if hasattr(said, "detach"):
+    if hasattr(answer, "detach"):
         own = "return tensor.detach().cpu().numpy()"
         raise ValueError(f"{name} gives a torch tensor; numbers in numpy are needed: {own}.")
     try:
-        return np.asarray(said)
+        return np.asarray(answer)
     except ValueError as error:
         raise ValueError(f"{name} gives no array of numbers: {error}") from None
 
@@ -44,29 +44,29 @@ def checked(answer: np.ndarray, seen: np.ndarray, length: int, name: str) -> np.
             f"{name} gives shape {answer.shape} for positions of shape {seen.shape}; the same "
             f"shape is needed, {ORDER}: the next position after every time."
         )
-    found = answer.astype(np.float64)
-    found[:, : length - 1] = np.nan
-    full = found[:, length - 1 :]
+    positions = answer.astype(np.float64)
+    positions[:, : length - 1] = np.nan
+    full = positions[:, length - 1 :]
     full[np.isnan(full).any(axis=-1)] = np.nan
     if np.isinf(full).any():
         raise ValueError(f"{name} gives infinite numbers; NaN says that it has no answer.")
-    return found
+    return positions
 
 
-def precision_of(predictor: Any, said: np.ndarray) -> float:
+def precision_of(predictor: Any, answers: np.ndarray) -> float:
     """Spacing of a predictor's numbers relative to their size: of its own `precision` if it has
     one, else of its output's type."""
     own = getattr(predictor, "precision", None)
     if isinstance(own, float):
         return own
-    kind = said.dtype
+    kind = answers.dtype
     return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
 
 
 def require_contract(
     answer: Callable[[np.ndarray], np.ndarray],
     seen: Float[np.ndarray, "orbit time body axis"],
-    said: Float[np.ndarray, "orbit time body axis"],
+    answers: Float[np.ndarray, "orbit time body axis"],
     length: int,
     precision: float,
     name: str,
@@ -90,7 +90,7 @@ def require_contract(
     time = random.integers(length - 1, times, size=ASKED_AGAIN)
     time[0] = times - 1
     contexts = seen[orbit[:, None], time[:, None] + np.arange(1 - length, 1)]
-    bare, inside = answer(contexts)[:, -1], said[orbit, time]
+    bare, inside = answer(contexts)[:, -1], answers[orbit, time]
     few = slice(ASKED_ALONE)
 
     def one_by_one() -> np.ndarray:
@@ -107,7 +107,7 @@ def require_contract(
     if same(allowed):
         return 0.0
     second = answer(seen)
-    apart = np.abs(second - said)
+    apart = np.abs(second - answers)
     noise = float(np.nanmedian(apart)) if np.isfinite(apart).any() else 0.0
     changes = _differ(second[orbit, time], inside, allowed).any()
     changes |= _differ(one_by_one(), alone, allowed[few]).any()
@@ -116,7 +116,7 @@ def require_contract(
     if noise <= MOST_NOISE * bend and same(allowed):
         return noise
     middle = (length - 1 + times) // 2
-    cut, whole = answer(seen[:, : middle + 1])[:, middle], said[:, middle]
+    cut, whole = answer(seen[:, : middle + 1])[:, middle], answers[:, middle]
     places = zip(orbit[few], time[few], strict=True)
     own = np.stack([answer(seen[row : row + 1])[0, column] for row, column in places])
     if changes:
@@ -135,12 +135,12 @@ def require_contract(
     )
 
 
-def _allowed(contexts: np.ndarray, said: np.ndarray, precision: float) -> np.ndarray:
+def _allowed(contexts: np.ndarray, answers: np.ndarray, precision: float) -> np.ndarray:
     """(context, 1 ...) au by which a prediction from each context may differ."""
     here, before = contexts[:, -1], contexts[:, -2:][:, 0]
     # so coarse a number holds a step, to be added to a finer position
-    size = np.abs(said - here) if precision > COARSE else np.maximum(np.abs(said), np.abs(here))
-    bend = np.linalg.norm(said - 2 * here + before, axis=-1, keepdims=True)
+    size = np.abs(answers - here if precision > COARSE else np.maximum(np.abs(answers), abs(here)))
+    bend = np.linalg.norm(answers - 2 * here + before, axis=-1, keepdims=True)
     return np.asarray(np.nan_to_num(ROUNDINGS * precision * size + SAME * bend))
 
 

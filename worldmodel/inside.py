@@ -50,15 +50,15 @@ def autograd_jacobians(
 ) -> Float[np.ndarray, "state time out in"]:
     """Derivatives of each context's output by every position in it, in float64; contexts are
     independent."""
-    found = []
+    jacobians = []
     for part in torch.from_numpy(np.asarray(contexts, dtype=np.float64)).split(256):
         seen = part.clone().requires_grad_()
         rows = [
             torch.autograd.grad(number.sum(), seen, retain_graph=True)[0].flatten(2)
             for number in answer(seen).flatten(1).unbind(1)
         ]
-        found.append(torch.stack(rows, dim=2))
-    return torch.cat(found).numpy()
+        jacobians.append(torch.stack(rows, dim=2))
+    return torch.cat(jacobians).numpy()
 
 
 def tensors_in(output: Any) -> dict[str, Tensor]:

@@ -64,15 +64,15 @@ def load_predictor(
         raise ValueError("no model is given; say --model package.module:make or mine.py:make.")
     if isinstance(model, CheckedPredictor):
         return model
-    told: dict[str, Any] = {"data": data, "seed": seed, "folder": folder, "dt": dt}
+    arguments: dict[str, Any] = {"data": data, "seed": seed, "folder": folder, "dt": dt}
     for name in ("data", "folder"):
-        told[name] = None if told[name] is None else str(Path(told[name]).resolve())
+        arguments[name] = None if arguments[name] is None else str(Path(arguments[name]).resolve())
     code = label = None
     thing = model
     if isinstance(model, str):
         source, label = source_of(model), model
         code = sha256_of_file(source) if source is not None else None
-        thing = _named(model, told)
+        thing = _named(model, arguments)
     if isinstance(untrained, str):
         # whether it is there is said before anything is computed
         source_of(untrained, "--untrained-model")
@@ -84,18 +84,18 @@ def load_predictor(
             return _named(untrained, {"seed": own_seed}, "--untrained-model")
         return _called(untrained, {"seed": own_seed}, "the factory of the untrained model")
 
-    found = CheckedPredictor(
+    predictor = CheckedPredictor(
         as_predictor(thing, config.model_context),
         config,
         None if untrained is None else fresh,
         label,
         code,
-        told["data"],
+        arguments["data"],
     )
     if dt is not None:
-        found.require_step(dt, "the data")
-        found.try_out(axes, bodies, dt)
-    return found
+        predictor.require_step(dt, "the data")
+        predictor.try_out(axes, bodies, dt)
+    return predictor
 
 
 def source_of(spec: str, option: str = "--model") -> Path | None:
@@ -137,45 +137,45 @@ def _file_of(place: str, what: str) -> Path | None:
             raise ValueError(f"{what}: there is no file {place}.")
         return path.resolve()
     try:
-        found = importlib.util.find_spec(place)
+        spec = importlib.util.find_spec(place)
     except (ImportError, ValueError):  # a package that it would lie in is none
-        found = None
-    if found is None:
+        spec = None
+    if spec is None:
         raise ValueError(
             f"{what}: there is no module {place}; it must be installed or on PYTHONPATH, "
             "or give the file: path/to/mine.py:make."
         )
-    source = Path(found.origin or "")
+    source = Path(spec.origin or "")
     return source.resolve() if source.is_file() else None
 
 
-def _named(spec: str, told: Mapping[str, Any], option: str = "--model") -> Any:
+def _named(spec: str, arguments: Mapping[str, Any], option: str = "--model") -> Any:
     """The object of that name, or a factory's product; its module is executed. ValueError if it is
     missing, or its code fails: one line that says why."""
     place, _, name = spec.rpartition(":")
     module = executed(place, f"{option} {spec}")
     known = [name for name in vars(module) if not name.startswith("_")]
     try:
-        found = vars(module)[require_known("name", name, known, show=0)]
+        thing = vars(module)[require_known("name", name, known, show=0)]
     except ValueError as error:
         raise ValueError(f"{option} {spec}: {error}") from None
-    return _called(found, told, f"{option} {spec}") if _is_factory(found) else found
+    return _called(thing, arguments, f"{option} {spec}") if _is_factory(thing) else thing
 
 
-def _is_factory(found: Any) -> bool:
+def _is_factory(thing: Any) -> bool:
     """Whether something is called to make the predictor: a class, or a function that needs only
     what it can be given."""
-    if inspect.isclass(found):
+    if inspect.isclass(thing):
         return True
-    if isinstance(found, Predictor) or not callable(found):
+    if isinstance(thing, Predictor) or not callable(thing):
         return False
-    return {name for name, needed in _arguments(found).items() if needed} <= set(TOLD)
+    return {name for name, needed in _arguments(thing).items() if needed} <= set(TOLD)
 
 
-def _called(factory: Callable[..., Any], told: Mapping[str, Any], what: str) -> Any:
+def _called(factory: Callable[..., Any], arguments: Mapping[str, Any], what: str) -> Any:
     """A factory's product, given what it requests; ValueError if it fails or lacks something."""
     takes = _arguments(factory)
-    known = {name: value for name, value in told.items() if name in takes and value is not None}
+    known = {n: value for n, value in arguments.items() if n in takes and value is not None}
     lacking = [name for name, needed in takes.items() if needed and name not in known]
     if lacking:
         hint = " (--fit of a run, data= in Python)" if "data" in lacking else ""

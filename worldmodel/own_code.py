@@ -34,8 +34,8 @@ def in_a_line(what: str, error: Exception) -> ValueError:
             break
     if place is None and isinstance(error, ValueError):
         return error
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return ValueError(f"{what}: {said}" + (f" ({place})" if place else ""))
+    message = " ".join(f"{type(error).__name__}: {error}".split())
+    return ValueError(f"{what}: {message}" + (f" ({place})" if place else ""))
 
 
 @contextmanager

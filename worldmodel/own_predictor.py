@@ -172,14 +172,14 @@ class CheckedPredictor:
                 f"{what} changes what goes on inside a torch module, and {self.name} shows none; "
                 "give a worldmodel.TorchModule (or an object with `inside`), or leave it out."
             )
-        found, length = own(what), self.config.length
+        inside, length = own(what), self.config.length
 
         def following(contexts: "Tensor") -> "Tensor":
             with in_lines(f"{self.name} fails on positions of shape {tuple(contexts.shape)}"):
-                said = found.following(_alone(contexts) / length) * length
-            return said.reshape(len(contexts), *contexts.shape[2:])
+                output = inside.following(_alone(contexts) / length) * length
+            return output.reshape(len(contexts), *contexts.shape[2:])
 
-        return replace(found, following=following)
+        return replace(inside, following=following)
 
     def predict(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
@@ -208,20 +208,20 @@ class CheckedPredictor:
         """The predictor's own output, of the right shape and type, au."""
         shown = _alone(seen)
         with in_lines(f"{self.name} fails on positions of shape {shown.shape}"):
-            said = self.predictor.predict(shown / self.config.length)
-        said = as_array(said, self.name)
-        self.precision = max(self.precision, precision_of(self.predictor, said))
-        answer = checked(said, shown, self.context_length, self.name) * self.config.length
+            answers = self.predictor.predict(shown / self.config.length)
+        answers = as_array(answers, self.name)
+        self.precision = max(self.precision, precision_of(self.predictor, answers))
+        answer = checked(answers, shown, self.context_length, self.name) * self.config.length
         return answer.reshape(seen.shape)
 
     def try_out(self, axes: int, bodies: int, dt: float) -> None:
         """Show it two circles, long ones: ValueError if it breaks the contract, or is silent."""
         shown = circles(max(self.context_length + 3, LONG), axes, bodies, dt)
         first, second = (self.predict(shown) for _ in range(2))  # which asks four times
-        said, apart = first, np.abs(second - first)
+        answers, apart = first, np.abs(second - first)
         if np.isfinite(apart).any():
             self.noise = float(np.nanmedian(apart))
-        if np.isnan(said).all():
+        if np.isnan(answers).all():
             raise ValueError(
                 f"{self.name} gives no number on circles of 0.8 and 1.2 au; NaN says that it has "
                 "no answer in some places."
@@ -241,22 +241,22 @@ class CheckedPredictor:
         flat = contexts.reshape(states, times, -1)
         if own is not None:  # lengths cancel: au by au is unit by unit
             with in_lines(f"{self.name} fails to give jacobians"):
-                found = np.asarray(own(_alone(contexts) / self.config.length), dtype=np.float64)
+                jacobians = np.asarray(own(_alone(contexts) / self.config.length), dtype=np.float64)
             needed = (states, times, flat.shape[2], flat.shape[2])
-            if found.shape != needed:
+            if jacobians.shape != needed:
                 raise ValueError(
-                    f"{self.name}: jacobians of shape {found.shape} were given; (state, context, "
-                    f"out, in) is {needed} here."
+                    f"{self.name}: jacobians of shape {jacobians.shape} were given; (state, "
+                    f"context, out, in) is {needed} here."
                 )
-            return found, None
+            return jacobians, None
 
         def last(moved: np.ndarray) -> np.ndarray:
             return self.predict(moved.reshape(-1, *contexts.shape[1:]))[:, -1]
 
         h = np.repeat(STEP * np.linalg.norm(flat[:, -1], axis=-1)[:, None], times, axis=1)
-        found, coarse = (central_differences(last, flat, factor * h) for factor in (1, 2))
-        apart = np.linalg.norm((coarse - found).reshape(states, -1), axis=1)
-        return found, float(np.median(apart))
+        jacobians, coarse = (central_differences(last, flat, factor * h) for factor in (1, 2))
+        apart = np.linalg.norm((coarse - jacobians).reshape(states, -1), axis=1)
+        return jacobians, float(np.median(apart))
 
     def features(
         self, contexts: Float[np.ndarray, "state time body axis"]
@@ -273,15 +273,15 @@ class CheckedPredictor:
                 "that out, or give the predictor such a method."
             )
         with in_lines(f"{self.name} fails to give activations"):
-            said = own(_alone(contexts) / self.config.length)
-        found = {name: np.asarray(values, np.float64) for name, values in said.items()}
-        for name, values in found.items():
+            layers = own(_alone(contexts) / self.config.length)
+        activations = {name: np.asarray(values, np.float64) for name, values in layers.items()}
+        for name, values in activations.items():
             if values.ndim != 2 or len(values) != len(contexts):
                 raise ValueError(
                     f"{self.name}: the activations {name!r} have shape {values.shape}; (state, "
                     f"feature) with {len(contexts)} states is needed."
                 )
-        return found
+        return activations
 
     @cached_property
     def fingerprint(self) -> str:
@@ -302,9 +302,9 @@ class CheckedPredictor:
     def about(self) -> dict[str, Any]:
         """What is known of it, for files read off it."""
         own = {name: getattr(self, name) for name in ("name", "code", "context_length")}
-        told = getattr(self.predictor, "parameters", {})
-        if isinstance(told, dict) and told:  # of a torch module it is a method
-            numbers = {name: v for name, v in told.items() if isinstance(v, (int, float))}
+        parameters = getattr(self.predictor, "parameters", {})
+        if isinstance(parameters, dict) and parameters:  # of a torch module it is a method
+            numbers = {name: v for name, v in parameters.items() if isinstance(v, (int, float))}
             own["parameters"] = {str(name): float(v) for name, v in numbers.items()}
         units = {name: getattr(self.config, name) for name in ("length_unit", "time_unit")}
         if self.noise:
@@ -330,8 +330,8 @@ class OfPositions(ArcPredictor):
     ) -> tuple[Float[np.ndarray, "state context out in"], float | None]:
         """By the model's own means; 0 for the previous position if it sees only one."""
         length = self.context_length
-        found, error = self.model.jacobians(arcs.contexts(orbit, time, length))
-        return np.pad(found, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0))), error
+        jacobians, error = self.model.jacobians(arcs.contexts(orbit, time, length))
+        return np.pad(jacobians, ((0, 0), (max(0, 2 - length), 0), (0, 0), (0, 0))), error
 
 
 def as_predictor(thing: Any, context: int | None = None) -> Predictor:

@@ -99,16 +99,16 @@ def by_windows(
         au; NaN where the context is not full.
     """
     x = np.asarray(positions, dtype=np.float64)
-    said = np.full(x.shape, np.nan)
+    predictions = np.full(x.shape, np.nan)
     if x.shape[1] < length:
-        return said
+        return predictions
     contexts = stretches(x, length)
     count = max(1, at_once // length)
     starts = range(0, len(contexts) or 1, count)  # one call even if there is no context
     parts = [following(np.array(contexts[start : start + count])) for start in starts]
-    full = said[:, length - 1 :]
+    full = predictions[:, length - 1 :]
     full[:] = np.concatenate(parts).reshape(full.shape)
-    return said
+    return predictions
 
 
 def central_differences(
@@ -127,8 +127,8 @@ def central_differences(
             moved[:, 1, part, component] -= step[:, part]
             ends = function(moved.reshape(2 * states, parts, size)).reshape(states, 2, -1)
             columns.append((ends[:, 0] - ends[:, 1]) / (2 * step[:, part, None]))
-    found = np.stack(columns, axis=-1)
-    return found.reshape(states, -1, parts, size).swapaxes(1, 2)
+    derivatives = np.stack(columns, axis=-1)
+    return derivatives.reshape(states, -1, parts, size).swapaxes(1, 2)
 
 
 def roll_out(
@@ -160,11 +160,11 @@ def of_bodies(
         return relative
     share, axes = arcs.shares[orbit], relative.shape[-1]
     weight = arcs.mass[orbit] / arcs.mass[orbit].sum(axis=1, keepdims=True)
-    found = np.einsum("nb,c,nsij->nsbicj", share, np.array([1.0, -1.0]), relative)
+    derivatives = np.einsum("nb,c,nsij->nsbicj", share, np.array([1.0, -1.0]), relative)
     straight = np.einsum("nc,ij->nicj", weight, np.eye(axes))[:, None]
-    found[:, -1] += 2 * straight
-    found[:, -2] -= straight
-    return found.reshape(*relative.shape[:2], 2 * axes, 2 * axes)
+    derivatives[:, -1] += 2 * straight
+    derivatives[:, -2] -= straight
+    return derivatives.reshape(*relative.shape[:2], 2 * axes, 2 * axes)
 
 
 def circles(times: int, axes: int = 2, bodies: int = 1, dt: float = 0.008) -> np.ndarray:

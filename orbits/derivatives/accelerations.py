@@ -94,10 +94,10 @@ def _of_orbit(
         config.noise or max(white_noise(bodies[:, k]), rounding, smoothed)
         for k in range(bodies.shape[1])
     ]
-    found = [measured(bodies[:, k], dt, noises[k]) for k in range(bodies.shape[1])]
-    acceleration = np.stack([m.acceleration for m in found], axis=1)
-    error = np.stack([m.error for m in found], axis=1)
-    velocity = np.stack([m.velocity for m in found], axis=1)
+    measurements = [measured(bodies[:, k], dt, noises[k]) for k in range(bodies.shape[1])]
+    acceleration = np.stack([m.acceleration for m in measurements], axis=1)
+    error = np.stack([m.error for m in measurements], axis=1)
+    velocity = np.stack([m.velocity for m in measurements], axis=1)
     if one.attrs.get("velocity") != ESTIMATED:
         given = one["velocity"].values.astype(np.float64)
         velocity = given.reshape(velocity.shape)
@@ -112,7 +112,7 @@ def _of_orbit(
         relative = np.concatenate(list(np.moveaxis(velocity[:, 1:] - velocity[:, :1], 1, 0)))
         table = table.assign(**_by_axis("v_", relative))
     finite = np.isfinite(table.to_numpy()).all(axis=1)
-    return table[finite].copy(), {m.method for m in found}, float(max(noises))
+    return table[finite].copy(), {m.method for m in measurements}, float(max(noises))
 
 
 def _by_axis(prefix: str, vectors: np.ndarray) -> dict[str, np.ndarray]:

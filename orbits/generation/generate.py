@@ -109,7 +109,7 @@ def write(
                 f"({layout.shards - len(pending)} there already); simulator {config.simulator}, "
                 f"{config.scheduler or f'{workers} worker(s)'}, about {seconds / workers:.0f} s"
             )
-        began = told = written = time.monotonic()
+        began = reported = written = time.monotonic()
         try:
             with closing(_made(recipe, layout, folder, pending, workers)) as results:
                 for shard, _, quality in results:
@@ -118,11 +118,11 @@ def write(
                         manifest.write(folder)
                         written = time.monotonic()
                     # on a terminal a bar says it; elsewhere a line twice a minute
-                    if announce and not sys.stderr.isatty() and time.monotonic() - told > 30:
-                        told = time.monotonic()
+                    if announce and not sys.stderr.isatty() and time.monotonic() - reported > 30:
+                        reported = time.monotonic()
                         announce(
                             f"{len(manifest.shards)} of {layout.shards} shards, "
-                            f"{told - began:.0f} s"
+                            f"{reported - began:.0f} s"
                         )
         finally:
             if pending:

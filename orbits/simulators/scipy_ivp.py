@@ -53,13 +53,13 @@ class ScipySimulator(Simulator):
     ) -> States:
         systems, bodies, axes = position.shape
         half = bodies * axes
-        found = np.empty((systems, len(times), 2 * half))
+        states = np.empty((systems, len(times), 2 * half))
         for i in range(systems):
             state = np.concatenate([position[i].ravel(), velocity[i].ravel()])
             term = 0.0 if relativity is None else float(relativity[i])
-            found[i] = self._solve(_mutual(law, gm[i], axes, term), state, times, i).T
+            states[i] = self._solve(_mutual(law, gm[i], axes, term), state, times, i).T
         shape = (systems, len(times), bodies, axes)
-        return found[..., :half].reshape(shape), found[..., half:].reshape(shape)
+        return states[..., :half].reshape(shape), states[..., half:].reshape(shape)
 
     def _solve(
         self, right_hand_side: Callable, state: np.ndarray, times: np.ndarray, orbit: int
@@ -68,20 +68,20 @@ class ScipySimulator(Simulator):
         if len(times) == 1:
             return state[:, None].copy()
         if self.method == "DOP853":
-            found, reached, message = self._stepped(right_hand_side, state, times)
+            states, reached, message = self._stepped(right_hand_side, state, times)
         else:
             span, options = (times[0], times[-1]), {"rtol": self.tolerance, "atol": self.tolerance}
             solution: Any = solve_ivp(
                 right_hand_side, span, state, method=self.method, t_eval=times, **options
             )
-            found, message = solution.y, solution.message
+            states, message = solution.y, solution.message
             reached = solution.t[-1] if len(solution.t) else 0.0
-        if found.shape[1] < len(times) or not np.all(np.isfinite(found)):
+        if states.shape[1] < len(times) or not np.all(np.isfinite(states)):
             raise IntegrationError(
                 f"orbit {orbit} could not be followed past {reached:g} yr ({message}); "
                 "the bodies come too close: raise --min-perihelion."
             )
-        return found
+        return states
 
     def _stepped(
         self, right_hand_side: Callable, state: np.ndarray, times: np.ndarray
@@ -94,15 +94,15 @@ class ScipySimulator(Simulator):
         solver = DOP853(
             right_hand_side, times[0], state, times[-1], rtol=self.tolerance, atol=self.tolerance
         )
-        found, message = [state], None
+        states, message = [state], None
         for time in times[1:]:
             solver.t_bound, solver.status = time, "running"
             while solver.status == "running":
                 message = solver.step()
             if solver.status == "failed":
                 break
-            found.append(solver.y)
-        return np.array(found).T, solver.t, message or ""
+            states.append(solver.y)
+        return np.array(states).T, solver.t, message or ""
 
 
 dop853 = ScipySimulator()

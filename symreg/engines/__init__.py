@@ -35,18 +35,18 @@ def choose_engine(
     if name == AUTO and own_table and not (question and question.restricted):
         name = PORTFOLIO
     if name != AUTO:
-        found = ENGINES[name].availability()
-        if not found.available:
+        availability = ENGINES[name].availability()
+        if not availability.available:
             raise ValueError(
-                f"engine {name} cannot run: {found.reason}. To get it: {found.how_to_get}. "
-                "Or use --engine operon, or --engine auto."
+                f"engine {name} cannot run: {availability.reason}. To get it: "
+                f"{availability.how_to_get}. Or use --engine operon, or --engine auto."
             )
-        return ENGINES[name](question), f"{why} ({found.reason})"
+        return ENGINES[name](question), f"{why} ({availability.reason})"
     reasons: list[str] = []
     for candidate, engine in ENGINES.items():
-        found = engine.availability()
-        if found.available:
-            available = f"{candidate} is available ({found.reason})"
+        availability = engine.availability()
+        if availability.available:
+            available = f"{candidate} is available ({availability.reason})"
             return engine(question), "; ".join([*reasons, available])
-        reasons.append(f"no {candidate}: {found.reason}")
+        reasons.append(f"no {candidate}: {availability.reason}")
     raise ValueError(f"no engine can run: {'; '.join(reasons)}.")

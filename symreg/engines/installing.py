@@ -22,17 +22,17 @@ def install_julia(tell: Callable[[str], object], installer: str = INSTALLER) -> 
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
     )  # fmt: skip
     assert process.stdout is not None  # for the type checker: it is a pipe
-    said: list[str] = []
+    messages: list[str] = []
     try:
         for line in process.stdout:
-            said.append(line.strip())
-            if not any(each.startswith("Traceback") for each in said):
-                tell(said[-1])
+            messages.append(line.strip())
+            if not any(each.startswith("Traceback") for each in messages):
+                tell(messages[-1])
         code = process.wait()
     finally:
         process.kill()
     if code:
-        why = next((line for line in reversed(said) if line), f"exit code {code}")
-        if any(word in line for word in NO_NETWORK for line in said):
+        why = next((line for line in reversed(messages) if line), f"exit code {code}")
+        if any(word in line for word in NO_NETWORK for line in messages):
             raise ValueError(f"there is no network: Julia could not be fetched ({why}).")
         raise ValueError(f"Julia could not be installed: {why}")

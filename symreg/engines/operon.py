@@ -80,10 +80,10 @@ class OperonEngine(Engine):
 
     @classmethod
     def availability(cls) -> Availability:
-        found = installed("pyoperon")
-        if found is None:
+        version = installed("pyoperon")
+        if version is None:
             return Availability(False, "pyoperon is not installed", "pip install pyoperon")
-        return Availability(True, f"pyoperon {found}")
+        return Availability(True, f"pyoperon {version}")
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget

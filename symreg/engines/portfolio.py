@@ -81,38 +81,38 @@ class PortfolioEngine(Engine):
             budget.watch.say(
                 lambda: f"search the columns that matter most: {', '.join(names)}", True
             )
-        found: list[Candidate] = []
+        pool: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
         families = list(self._families(X.shape[1]))
         for place, (engine, suffices) in enumerate(families, 1):
             self.families = max(self.families, place)
-            found += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
+            pool += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
             exhausted |= {engine.name: engine.exhausted}
-            self.exhausted = tuple(told for each in exhausted.values() for told in each)
-            tell_best(budget.watch, found)
-            best = sorted(found, key=lambda each: described(each.expression, X, y, names))[:GUESSES]
+            self.exhausted = tuple(message for each in exhausted.values() for message in each)
+            tell_best(budget.watch, pool)
+            best = sorted(pool, key=lambda each: described(each.expression, X, y, names))[:GUESSES]
             if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
-                return [found]
-            if found and self.most is not None and place >= self.most:
-                return [found]
+                return [pool]
+            if pool and self.most is not None and place >= self.most:
+                return [pool]
             # even of a time that is over something comes: the projection has lines at least
             if budget.watch.over and isinstance(engine, ProjectionEngine):
-                return [found]
+                return [pool]
         self.families = len(families) + 1
         guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
         rest = self._evolving((*self.question.guesses, *guesses), budget)
         if rest is None:
-            return [found]
+            return [pool]
         try:
             fronts = rest.search_all(X, y, names, seeds, budget, jobs)
         except NothingFoundError as failed:
-            if not found:
+            if not pool:
                 raise
-            told = f"{failed}. What the exhaustive families found is judged."
-            budget.watch.say(lambda: told, at_once=True)
-            return [found]
+            message = f"{failed}. What the exhaustive families found is judged."
+            budget.watch.say(lambda: message, at_once=True)
+            return [pool]
         self.versions |= rest.versions
-        return [[*found, *front] for front in fronts]
+        return [[*pool, *front] for front in fronts]
 
     def _families(self, columns: int) -> Iterator[tuple[Engine, Callable[..., bool]]]:
         """The families, and what a formula must show there to end the search.

@@ -246,12 +246,12 @@ def search(
             expressions += _products(columns, y, weights, (), watch)[0]
         return expressions
     short = [*expressions[:1], *short]
-    said = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
+    simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
     arguments, alike = _arguments(columns), np.ones(len(y))
-    found, best = _products(columns, y, alike, arguments, watch, 1 if said else 2)
-    expressions += found
-    simple = (e for e in found[:3] if len(e.atoms(sympy.Float)) <= SIMPLE)
-    explained = said or (len(y) > FEW and any(_explains(e, X, y, names) for e in simple))
+    products, best = _products(columns, y, alike, arguments, watch, 1 if simple else 2)
+    expressions += products
+    few = (e for e in products[:3] if len(e.atoms(sympy.Float)) <= SIMPLE)
+    explained = simple or (len(y) > FEW and any(_explains(e, X, y, names) for e in few))
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
@@ -265,7 +265,7 @@ def search(
         expressions += [LOGARITHMS[0].backward(formula) for formula in _written(deep, *inner)]
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
-    if _errors_are_absolute(found[:1], X, y, symbols):
+    if _errors_are_absolute(products[:1], X, y, symbols):
         size = np.abs(y)
         weights = size / np.sqrt(np.mean(size**2))
         expressions += _products(columns, y, weights, arguments, watch)[0]
@@ -325,25 +325,25 @@ def _products(
 ) -> tuple[list[sympy.Expr], float]:  # fmt: skip
     """Formulas, shortest description first, and the least mean square."""
     target = _target(columns, y, weights)
-    found = search_products(target, SHAPES, arguments, watch, most_factors)
-    best = min((p.mean_square for p in found), default=np.inf)
-    return _written(found, target, columns, SIMPLIFIED if best < POOR else FEW_SIMPLIFIED), best
+    products = search_products(target, SHAPES, arguments, watch, most_factors)
+    best = min((p.mean_square for p in products), default=np.inf)
+    return _written(products, target, columns, SIMPLIFIED if best < POOR else FEW_SIMPLIFIED), best
 
 
 def _written(
-    found: Sequence[Product], target: Target, columns: Sequence, count: int = SIMPLIFIED
+    products: Sequence[Product], target: Target, columns: Sequence, count: int = SIMPLIFIED
 ) -> list[sympy.Expr]:
     """Formulas of so many products, shortest description first; of each also simpler ones."""
 
     def length(product: Product) -> float:
         return description(product, len(target.y))
 
-    rough = [*found, *(set_roughly(product, target) for product in found)]
+    rough = [*products, *(set_roughly(product, target) for product in products)]
     short = best_of(rough, count, length)
     short += [other for product in short for other in set_to_one(product, target)]
     simpler = [simplified(product, target) for product in sorted(short, key=length)[: 2 * count]]
     simpler.sort(key=length)
-    bare = [simplified(product, target) for product in found if not product.factors]
+    bare = [simplified(product, target) for product in products if not product.factors]
     formulas = (expression_of(product, target, columns) for product in (*simpler, *bare))
     return [formula for formula in formulas if formula is not None]
 
@@ -376,11 +376,11 @@ def _inner(
 
 def _plain(target: Target, columns: Sequence[Column], unit: float) -> list[Product]:
     """Products of powers, also with a factor without its own constant, if they are near."""
-    found = [without_factors(target)]
-    if found[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
+    products = [without_factors(target)]
+    if products[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
         plain = plain_factors(columns, composites(columns, unit))
-        found += with_one_factor(found[0], target, plain)[:PLAIN]
-    return [product for product in found if product.mean_square < NEARLY]
+        products += with_one_factor(products[0], target, plain)[:PLAIN]
+    return [product for product in products if product.mean_square < NEARLY]
 
 
 def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -398,7 +398,7 @@ def _sums(
     """Short sums, for equal relative and equal absolute errors."""
     waves = with_waves(atoms, columns)
     scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES))
-    found: list[Sum] = []
+    formulas: list[Sum] = []
     size = np.abs(y)
     floor = np.maximum(size, 1e-3 * np.max(size))
     # where most targets lie below the floor, few rows would decide
@@ -409,7 +409,7 @@ def _sums(
             some += sums_with_scales(y, sigma, atoms, scaled, MOST_TERMS)
         some.sort(key=lambda s: s.mean_square)
         for terms in {len(s.atoms) for s in some}:
-            found += [s for s in some if len(s.atoms) == terms][:SUMS]
+            formulas += [s for s in some if len(s.atoms) == terms][:SUMS]
         if watch.over or min((s.mean_square for s in some), default=np.inf) < EXACT**2:
             break
-    return [each.expression() for each in found]
+    return [each.expression() for each in formulas]

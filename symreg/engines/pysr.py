@@ -83,11 +83,11 @@ class PySREngine(Engine):
 
     @classmethod
     def availability(cls) -> Availability:
-        found = installed("pysr")
-        if found is None:
+        version = installed("pysr")
+        if version is None:
             return Availability(False, "the package pysr is not installed", GET_PYSR)
-        if int(found.split(".")[0]) < 2:
-            reason = f"pysr {found} is installed, and 2.0 or later is needed"
+        if int(version.split(".")[0]) < 2:
+            reason = f"pysr {version} is installed, and 2.0 or later is needed"
             return Availability(False, reason, GET_PYSR)
         if bool(os.environ.get(JULIACALL_EXE)) != bool(os.environ.get(JULIACALL_PROJECT)):
             reason = f"only one of {JULIACALL_EXE} and {JULIACALL_PROJECT} is set"
@@ -95,16 +95,16 @@ class PySREngine(Engine):
         project = julia_project()
         julia = julia_executable(project)
         if julia is None:
-            reason = f"pysr {found} is installed, but no Julia was found"
+            reason = f"pysr {version} is installed, but no Julia was found"
             return Availability(False, reason, GET_JULIA)
         manifests = sorted(project.glob("Manifest*.toml"))
         if not any(SYMBOLIC_REGRESSION in p.read_text(errors="replace") for p in manifests):
             reason = (
-                f"pysr {found} and {julia} are there, but {SYMBOLIC_REGRESSION}.jl is not "
+                f"pysr {version} and {julia} are there, but {SYMBOLIC_REGRESSION}.jl is not "
                 f"installed in {project}"
             )
             return Availability(False, reason, GET_JULIA)
-        return Availability(True, f"pysr {found}, {julia}, {SYMBOLIC_REGRESSION}.jl")
+        return Availability(True, f"pysr {version}, {julia}, {SYMBOLIC_REGRESSION}.jl")
 
     def search_all(
         self,
@@ -148,7 +148,7 @@ class PySREngine(Engine):
                     told = now
                     budget.watch.say(lambda: now, at_once=True)
 
-            said = [process.wait(until, tell) for process in processes]
+            outcomes = [process.wait(until, tell) for process in processes]
             budget.watch.spend(max((process.searched for process in processes), default=0.0))
             _ = budget.watch.over  # a search that it ended is noted
             fronts = {s: f for each in processes for s, f in self._fronts(each, X, y, names)}
@@ -163,7 +163,7 @@ class PySREngine(Engine):
         for front in fronts.values():
             tell_best(budget.watch, front)
         if not fronts:
-            raise NothingFoundError(f"PySR found nothing: {said[0]}")
+            raise NothingFoundError(f"PySR found nothing: {outcomes[0]}")
         return [fronts[seed] for seed in seeds if seed in fronts]
 
     def _write(
@@ -173,10 +173,10 @@ class PySREngine(Engine):
         """A process's instructions: some seeds, one after another."""
         searches, safe, question = [], _safe(names), self.question
         renamed = dict(zip(names, safe, strict=True))
-        told: dict[str, Any] = {"variable_names": safe}
+        instructions: dict[str, Any] = {"variable_names": safe}
         if question.units:
-            told["X_units"] = [question.units.get(name, "") for name in names]
-            told["y_units"] = question.units.get(TARGET, "")
+            instructions["X_units"] = [question.units.get(name, "") for name in names]
+            instructions["y_units"] = question.units.get(TARGET, "")
         for place, seed in enumerate(seeds):
             rng = np.random.default_rng(seed)
             chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
@@ -188,7 +188,7 @@ class PySREngine(Engine):
                 new["guesses"] = [guess_for_pysr(g, renamed, question) for g in question.guesses]
             if question.units:
                 new["dimensional_constraint_penalty"] = 1e5
-            searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": told})
+            searches.append({"data": f"{run_id(place)}.npz", "new": new, "fit": instructions})
         (job / "job.json").write_text(json.dumps(searches))
 
     def _fronts(
@@ -244,11 +244,11 @@ class SearchProcess:
             # JULIA_NUM_THREADS has no effect on a Julia that juliacall starts
             "PYTHON_JULIACALL_THREADS": "1",
         }
-        with (self.job / SAID).open("w") as said:
+        with (self.job / SAID).open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "symreg.engines.pysr_process", str(self.job),
                  str(os.getpid())],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
                 env=environment, start_new_session=True,
             )  # fmt: skip
 
@@ -264,8 +264,8 @@ class SearchProcess:
                 if left <= 0:
                     return "no answer within its time"
                 tell()
-        said = (self.job / SAID).read_text(errors="replace")
-        return first_of_message(said) or f"exit code {code}"
+        log = (self.job / SAID).read_text(errors="replace")
+        return first_of_message(log) or f"exit code {code}"
 
     def end(self) -> None:
         """End it with its children."""
@@ -370,12 +370,12 @@ def constructor_arguments(
     }
 
 
-def first_of_message(said: str) -> str:
+def first_of_message(message: str) -> str:
     """What went wrong, from a process's output: the first line of the last error message.
 
     In Julia a stack trace follows the message, in Python it precedes it.
     """
-    before = re.split(r"^\s*(?:Stacktrace:|\[1\] )", said, maxsplit=1, flags=re.MULTILINE)[0]
+    before = re.split(r"^\s*(?:Stacktrace:|\[1\] )", message, maxsplit=1, flags=re.MULTILINE)[0]
     error = r"^\s*(?:nested task error|ERROR|[\w.]*(?:Error|Exception|Interrupt))\b:?\s*(.+)"
     named = re.findall(error, before, re.MULTILINE)
     return (named or before.strip().splitlines() or [""])[-1].strip()
@@ -408,11 +408,11 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
             file=sys.stderr,
         )
     formulas = [formula for formula in read if formula is not None]
-    found = {s.name for formula in formulas for s in formula.free_symbols}
-    if names is None or found <= set(names):
+    features = {s.name for formula in formulas for s in formula.free_symbols}
+    if names is None or features <= set(names):
         return formulas
     own = {f"x{i}": symbol(name) for i, name in enumerate(names)}
-    if unknown := sorted(found - set(own)):
+    if unknown := sorted(features - set(own)):
         raise ValueError(
             f"{path} has {', '.join(unknown)}, and the features are {', '.join(names)}: it is of "
             "another table. Rename the columns, or leave the file out."
@@ -433,16 +433,16 @@ def _readable(text: str) -> sympy.Expr | None:
 
 def _plain(text: str) -> str:
     """A formula with PySR's own `inv(...)` and `square(...)` written as powers."""
-    found = re.search(r"\b(inv|square)\(", text)
-    if found is None:
+    match = re.search(r"\b(inv|square)\(", text)
+    if match is None:
         return text
-    depth, end = 1, found.end()
+    depth, end = 1, match.end()
     while depth and end < len(text):
         depth += {"(": 1, ")": -1}.get(text[end], 0)
         end += 1
-    power = {"inv": -1, "square": 2}[found[1]]
-    inner = f"(({text[found.end() : end - 1]})^({power}))"
-    return _plain(text[: found.start()] + inner + text[end:])
+    power = {"inv": -1, "square": 2}[match[1]]
+    inner = f"(({text[match.end() : end - 1]})^({power}))"
+    return _plain(text[: match.start()] + inner + text[end:])
 
 
 def julia_project() -> Path:

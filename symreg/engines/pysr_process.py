@@ -70,11 +70,11 @@ def _note_versions(path: Path) -> None:
     from pysr.julia_import import jl
 
     asked = {"julia": "VERSION", "SymbolicRegression.jl": "pkgversion(SymbolicRegression)"}
-    told = {}
+    versions = {}
     # a search does not fail because a version cannot be told
     with suppress(Exception):
-        told = {name: str(jl.seval(f"string({code})")) for name, code in asked.items()}
-    path.write_text(json.dumps(told))
+        versions = {name: str(jl.seval(f"string({code})")) for name, code in asked.items()}
+    path.write_text(json.dumps(versions))
 
 
 if __name__ == "__main__":

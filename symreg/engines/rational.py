@@ -48,9 +48,9 @@ class RationalEngine(Engine):
                     continue
                 table = Table.of(X_few, outer.forward(y_few), 1 / np.abs(outer.slope(y_few)))
                 only_exact = not self.sparse or outer is not IDENTITY
-                quotients, told = search_quotients(table, budget.watch, only_exact)
+                quotients, exhausted = search_quotients(table, budget.watch, only_exact)
                 if outer is IDENTITY:
-                    self.exhausted = (told,) if told else ()
+                    self.exhausted = (exhausted,) if exhausted else ()
                 formulas += [outer.written(each.expression(symbols)) for each in quotients]
                 if budget.watch.over or any(quotient.is_exact for quotient in quotients):
                     break

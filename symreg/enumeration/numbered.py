@@ -65,11 +65,11 @@ def _values(trees: list[Tree], X: np.ndarray) -> np.ndarray:
             seen[id(tree)] = tree.values(X)
         return seen[id(tree)]
 
-    found = np.empty((len(trees), len(X)))
+    rows = np.empty((len(trees), len(X)))
     for place, tree in enumerate(trees):
         product = tree.kind == "*" and len(trees) > ARGUMENTS
-        found[place] = of(tree.parts[0]) * of(tree.parts[1]) if product else of(tree)
-    return found
+        rows[place] = of(tree.parts[0]) * of(tree.parts[1]) if product else of(tree)
+    return rows
 
 
 def _worth_mixing(first: Tree, second: Tree) -> bool:

@@ -107,12 +107,12 @@ def monomials(X: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 def exponents_up_to(variables: int, degree: int) -> np.ndarray:
     """(term, variable) of all monomials of a total degree and below."""
-    found = [
+    exponents = [
         np.bincount(chosen, minlength=variables)
         for total in range(degree + 1)
         for chosen in combinations_with_replacement(range(variables), total)
     ]
-    return np.array([np.zeros(variables, int) if not len(e) else e for e in found], dtype=int)
+    return np.array([np.zeros(variables, int) if not len(e) else e for e in exponents], dtype=int)
 
 
 def search_quotients(
@@ -125,13 +125,13 @@ def search_quotients(
     scale[scale == 0] = 1.0
     scaled = replace(table, X=table.X / scale)
     whole: list[Quotient] = []
-    told, tries = "", 0
+    exhausted, tries = "", 0
     for above, below in _degrees(variables):
         p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
         count = len(p) + len(q)
         if count > rows - 3 or watch.over:
             continue
-        told = f"no quotient of polynomials of degree {above} and {below}"
+        exhausted = f"no quotient of polynomials of degree {above} and {below}"
         quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
         if quotient is None:
             continue
@@ -140,20 +140,20 @@ def search_quotients(
             tries += 1
             simple = _simplified(_unscaled(_reduced(quotient, scaled), scale), table)
             if simple.is_exact:
-                return [simple], told
+                return [simple], exhausted
         # as many numbers as half of the rows bend to any noise
         if count <= min(rows // 2, MOST_NUMBERS):
             whole.append(quotient)
     if only_exact:
-        return [], told
+        return [], exhausted
     whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in whole]
     whole.sort(key=lambda each: each.description(rows))
     polynomials = [each for each in whole if len(each.below) == 1]
     whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)
-    found = [_reduced(each, scaled) for each in whole]
-    found.sort(key=lambda each: each.description(rows))
-    back = [_simplified(_unscaled(each, scale), table) for each in found[:HANDED]]
-    return sorted(back, key=lambda each: each.description(rows)), told
+    reduced = [_reduced(each, scaled) for each in whole]
+    reduced.sort(key=lambda each: each.description(rows))
+    back = [_simplified(_unscaled(each, scale), table) for each in reduced[:HANDED]]
+    return sorted(back, key=lambda each: each.description(rows)), exhausted
 
 
 def _sparse_polynomials(table: Table) -> list[Quotient]:
@@ -162,7 +162,7 @@ def _sparse_polynomials(table: Table) -> list[Quotient]:
     p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
     columns = monomials(table.X, p).T / table.sigma
     scan = Scan(columns, table.y / table.sigma, np.empty((rows, 0)))
-    states, found = scan.singles(BEAM), []
+    states, polynomials = scan.singles(BEAM), []
     for _ in range(min(MOST_TERMS, rows // 3)):
         fits = []
         for state in states:
@@ -172,13 +172,13 @@ def _sparse_polynomials(table: Table) -> list[Quotient]:
             fits.append((square, state, solution))
         fits.sort(key=lambda each: each[0])
         one = np.zeros((1, variables), dtype=int)
-        found += [
+        polynomials += [
             Quotient(p[list(state)], one, np.append(solution, 1.0), square)
             for square, state, solution in fits[:2]
         ]
         states = scan.extended([state for _, state, _ in fits[:BEAM]], len(p), 4)
-    found.sort(key=lambda each: each.description(rows))
-    return found[:REDUCED]
+    polynomials.sort(key=lambda each: each.description(rows))
+    return polynomials[:REDUCED]
 
 
 def _degrees(variables: int) -> Iterator[tuple[int, int]]:
@@ -340,12 +340,12 @@ def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int] = frozenset(
     first = float(np.mean(residuals(start) ** 2))
     best = replace(quotient, mean_square=first)
     if 0 < len(free) < len(table.y):
-        found = least_squares(
+        solution = least_squares(
             lambda step: residuals(at(step)), np.ones(len(free)),
             jac=lambda step: slopes(at(step)), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15,
             max_nfev=40,
         )  # fmt: skip
-        square = float(np.mean(found.fun**2))
+        square = float(np.mean(solution.fun**2))
         if square < first:
-            best = replace(quotient, coefficients=at(found.x), mean_square=square)
+            best = replace(quotient, coefficients=at(solution.x), mean_square=square)
     return best

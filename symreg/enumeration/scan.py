@@ -103,7 +103,7 @@ class Scan:
         self, states: Sequence[tuple[int, ...]], first: int, each: int
     ) -> list[tuple[int, ...]]:
         """Every set of columns with its best further ones of the first so many."""
-        columns, found = self.columns[:first], set()
+        columns, extensions = self.columns[:first], set()
         for state in states:
             basis, _ = np.linalg.qr(self.columns[list(state)].T)
             rest = self.target - basis @ (basis.T @ self.target)
@@ -111,5 +111,5 @@ class Scan:
             with np.errstate(all="ignore"):
                 gain = np.where(left > ALIKE, (columns @ rest) ** 2 / left, 0.0)
             for j in np.argsort(-gain)[:each]:
-                found.add(tuple(sorted((*state, int(j)))))
-        return sorted(found)
+                extensions.add(tuple(sorted((*state, int(j)))))
+        return sorted(extensions)

@@ -70,8 +70,8 @@ class Exhausted:
     pair: int = 0
 
     def __str__(self) -> str:
-        told = f"no formula of up to {self.single} symbols"
-        return told + (f", no sum of two of up to {self.pair}" if self.pair else "")
+        text = f"no formula of up to {self.single} symbols"
+        return text + (f", no sum of two of up to {self.pair}" if self.pair else "")
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,8 @@ class Search:
             if scan is None or len(basis) < 3:
                 continue
             rows = scan.known.T[None] * pool.values[:count, None]
-            found, _ = np.linalg.qr(np.moveaxis(rows, 1, 2))
-            gain = np.sum(np.einsum("krc,r->kc", found, scan.wanted) ** 2, axis=1)
+            orthonormal, _ = np.linalg.qr(np.moveaxis(rows, 1, 2))
+            gain = np.sum(np.einsum("krc,r->kc", orthonormal, scan.wanted) ** 2, axis=1)
             for place in np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]:
                 tree = pool.tree(int(place))
                 terms = (tree, *(Tree("*", (tree, each)) for each in basis[1:]))
@@ -256,8 +256,8 @@ class Search:
         most = len(self.few.y) // 4
         if len(wide) > most:
             wide = (*constant, *columns, *squares)
-        found = [constant, (*constant, *columns), wide]
-        return [basis for basis in found if len(basis) <= most]
+        bases = [constant, (*constant, *columns), wide]
+        return [basis for basis in bases if len(basis) <= most]
 
     def _scan(self, pool: Pool, outer: Outer, basis: Iterable[Tree]) -> Scan | None:
         few = self.few

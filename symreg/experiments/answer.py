@@ -109,8 +109,8 @@ def answer(frame: pd.DataFrame, axes: list[str]) -> str:
 def _by_value(frame: pd.DataFrame, axis: str) -> str:
     """How often a model is Newtonian, by the value of an option."""
     values = frame[axis].astype("string").fillna("none")
-    told = (f"at {value} {_newtonian(frame[values == value])}" for value in dict.fromkeys(values))
-    return f"{NEWTONIAN} by {_short(axis)}: {'; '.join(told)}."
+    parts = (f"at {value} {_newtonian(frame[values == value])}" for value in dict.fromkeys(values))
+    return f"{NEWTONIAN} by {_short(axis)}: {'; '.join(parts)}."
 
 
 def _ends(frame: pd.DataFrame, name: str, words: pd.Series) -> list[str]:
@@ -120,8 +120,8 @@ def _ends(frame: pd.DataFrame, name: str, words: pd.Series) -> list[str]:
     if len(medians) < 2:
         return []
     ends = ((medians.index[-1], "largest"), (medians.index[0], "smallest"))
-    told = (f"{word} with {setting}: {over(measured.get_group(setting))}" for setting, word in ends)
-    return [f"The {MEASURES[name]} is {'; '.join(told)}."]
+    best = (f"{word} with {setting}: {over(measured.get_group(setting))}" for setting, word in ends)
+    return [f"The {MEASURES[name]} is {'; '.join(best)}."]
 
 
 PRINTED = 3

@@ -167,13 +167,13 @@ class Cache:
         self._making.append(title)
         call = (function, out, [e.path if isinstance(e, Made) else e for e in done], options)
         try:
-            told, record = work(*call) if pool is None else pool.submit(work, *call).result()
+            files, record = work(*call) if pool is None else pool.submit(work, *call).result()
         except BrokenProcessPool:
             raise lost_worker(title) from None
         finally:
             self._making.remove(title)
         self._keep(path, replace(record, title=title, key=key))
-        for line in told.splitlines():
+        for line in files.splitlines():
             self.tell(f"         {line}")
         return Made(out, key)
 
@@ -209,9 +209,9 @@ def work(
     """Make one file or folder; returns the function's line and the record."""
     began, used = time.monotonic(), time.process_time()
     out.parent.mkdir(parents=True, exist_ok=True)
-    told = function(out, *inputs, **options)
+    answer = function(out, *inputs, **options)
     took = time.monotonic() - began, time.process_time() - used
-    return told, Record("", "", fingerprint(out), *took)
+    return answer, Record("", "", fingerprint(out), *took)
 
 
 @cache

@@ -186,7 +186,7 @@ def departures(
     answered = np.isfinite(a).all(axis=1)
     x, v, gm, a = x[answered], v[answered], gm[answered], a[answered]
     terms, r = Terms(x, v, gm, law), np.linalg.norm(x, axis=1)
-    found = {}
+    limits = {}
     for name, departs in DEPARTURES.items():
         shape = departs(r)[:, None] * terms.true
         # a squared inverse length is positive
@@ -199,5 +199,5 @@ def departures(
                 good = passes(a + sign * middle * shape, terms)
                 low, high = (middle, high) if good else (low, middle)
             ends.append(sign * high)
-        found[name] = (ends[0] if len(ends) == 2 else 0.0, ends[-1])
-    return found
+        limits[name] = (ends[0] if len(ends) == 2 else 0.0, ends[-1])
+    return limits

@@ -65,14 +65,14 @@ def draw_figures(run: Run, config: RunConfig) -> None:
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
     """The states of the read-out `far`, of the model ("") and of the best lookup."""
-    found = {}
+    by_control = {}
     beside = run.world_model.beside if run.world_model else None
     best = [beside.lookup] if beside else []
     for control in ("", *best) if "far" in run.readouts else ():
         reading = read_json(run.folder / "readouts" / f"{Key('far', control or 'none')}.json")
         if "map" in reading:
-            found[control] = reading["map"]
-    return found
+            by_control[control] = reading["map"]
+    return by_control
 
 
 def _trained(
@@ -133,29 +133,29 @@ def render(run: Run, config: RunConfig) -> str:
 def environment() -> jinja2.Environment:
     """Source of page templates, and formats of numbers and formulas."""
     loader, undefined = jinja2.PackageLoader("symreg"), jinja2.StrictUndefined
-    found = jinja2.Environment(loader=loader, autoescape=True, undefined=undefined)
-    found.filters |= {
+    pages = jinja2.Environment(loader=loader, autoescape=True, undefined=undefined)
+    pages.filters |= {
         "mathml": mathml,
         "number": partial(words.number, missing="–"),
         "share": lambda value: "–" if value is None else verdict_words.share(value),
         "interval": three_digits,
     }
-    return found
+    return pages
 
 
 def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
     """The named pictures that a folder has."""
-    found = {}
+    pictures = {}
     for name in names:
         if (file := folder / f"{name}.png").exists():
             png = file.read_bytes()
             inches = int.from_bytes(png[16:20]) / DOTS_PER_INCH  # the header holds the width there
             states = file.with_suffix(".json")
-            found[name] = Picture(
+            pictures[name] = Picture(
                 base64.b64encode(png).decode(), round(inches * PIXELS_PER_INCH),
                 Markup(states.read_text()) if states.exists() else None,
             )  # fmt: skip
-    return found
+    return pictures
 
 
 def three_digits(quantity: Quantity) -> str:

@@ -153,12 +153,12 @@ class Run(Result):
     @property
     def sentences(self) -> list[str]:
         """The verdict in words: the law, what failed, the kind of model, the far states."""
-        said = [self._verdict, *self.failure]
+        sentences = [self._verdict, *self.failure]
         if self.world_model is not None:
-            said += verdict_words.about_the_kind(self.world_model, self.law)
+            sentences += verdict_words.about_the_kind(self.world_model, self.law)
         if remark := (self.model or {}).get("remark"):
-            said.append(str(remark))
-        return said
+            sentences.append(str(remark))
+        return sentences
 
     @property
     def failure(self) -> list[str]:
@@ -207,7 +207,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     kicked, orbit = sources.get("kicked"), sources.get("orbit")
     gates: list[Gate] = []
     kind = None
-    told = verdict_words.NOT_KICKED if known else NO_LAW
+    text = verdict_words.NOT_KICKED if known else NO_LAW
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
         readings = _far_readings(folder, config)
@@ -237,12 +237,12 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
         gates.append(stated("kind of model", of_kind, NEWTONIAN, kind.kind))
         if of_kind and known is not None:
             kind = replace(kind, limits=_limits(readings["none"]["states"], known, evidence, t))
-        told = verdict_words.about_the_law(law, gates)
+        text = verdict_words.about_the_law(law, gates)
     return Run(
         folder=folder,
         law=law,
         recovered=None if kicked is None else passed(gates),
-        words=told,
+        words=text,
         world_model=kind,
         gates=tuple(gates),
         sources=sources,

@@ -37,13 +37,13 @@ def readout_tables(readouts: Mapping[str, Mapping[str, Metrics]]) -> list[ReadOu
 def _table(name: str, by_subject: Mapping[str, Metrics]) -> ReadOutTable:
     readout = READOUTS["transfer" if name == FROZEN else name]
     labels = EVERYWHERE | dict(readout.labels)
-    metrics = dict.fromkeys(metric for found in by_subject.values() for metric in found)
+    metrics = dict.fromkeys(metric for each in by_subject.values() for metric in each)
     return ReadOutTable(
         name,
         readout.question,
         tuple(CONTROLS[subject].label for subject in by_subject),
         tuple(
-            (label(metric, labels), tuple(found.get(metric) for found in by_subject.values()))
+            (label(metric, labels), tuple(each.get(metric) for each in by_subject.values()))
             for metric in metrics
         ),
     )

@@ -46,10 +46,10 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
 def finished_run(folder: Path, cell: Cell) -> Run | None:
     """A cell's result, if it is finished with just these options."""
     try:
-        found = Run.read(folder / "cells" / cell.name)
+        run = Run.read(folder / "cells" / cell.name)
     except ValueError:
         return None
-    return found if found.configuration_sha256 == sha256_of_json(cell.config.identity) else None
+    return run if run.configuration_sha256 == sha256_of_json(cell.config.identity) else None
 
 
 def write_table(frame: pd.DataFrame, folder: Path) -> None:

@@ -92,8 +92,8 @@ def far_gates(
     if beside is not None:
         gate = at_least(BEATS, beside.ratio, t.lookup_ratio)
         if not beside.decides:
-            told = "the lookup is right too: these orbits cannot tell a law from a table"
-            gate = Gate(BEATS, None, beside.ratio, told=told)
+            reason = "the lookup is right too: these orbits cannot tell a law from a table"
+            gate = Gate(BEATS, None, beside.ratio, told=reason)
         gates.append(replace(gate, what="times as small a mean error,"))
     return gates
 
@@ -205,8 +205,8 @@ def model_gates(
     if untrained := controls.get("untrained"):
         gates.append(null_gate(UNTRAINED, untrained))
     if injected := controls.get("injected"):
-        found = "recovered" if injected.recovered else NOT_RECOVERED
-        gates.append(stated(INJECTED, injected.recovered, "recovered", found))
+        outcome = "recovered" if injected.recovered else NOT_RECOVERED
+        gates.append(stated(INJECTED, injected.recovered, "recovered", outcome))
     return gates
 
 
@@ -230,8 +230,8 @@ def kick_gates(
 def _reached(injected: Recovery | None, step: int, line: float) -> float:
     """R² required after a kick: a model may lack three times what the law lacks there, since its
     second differences at coarse steps are not its acceleration."""
-    found = {} if injected is None else injected.metrics.get("kick_r2") or {}
-    known = found.get(str(step))
+    r2 = {} if injected is None else injected.metrics.get("kick_r2") or {}
+    known = r2.get(str(step))
     return line if known is None else min(line, 1 - 3 * (1 - known))
 
 
@@ -314,23 +314,23 @@ class Evidence:
 
 
 def world_model_kind(
-    kicked: Recovery, found: Evidence, t: Thresholds, injected: Recovery | None = None
+    kicked: Recovery, evidence: Evidence, t: Thresholds, injected: Recovery | None = None
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; only kicked and far states can decide.
 
     A law that is not found even when injected is not required of the model. One not tested on far
     states is not called Newtonian.
     """
-    kick_r2, step = found.kick_r2, first_step(found.kick_r2)
+    kick_r2, step = evidence.kick_r2, first_step(evidence.kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
     kicks = [measured(gate) for gate in kick_gates(kick_r2, injected, t.newtonian_r2)]
-    local = [] if found.gm_varies else [measured(at_least(LOCAL, found.locality, t.locality))]
+    local = [] if evidence.gm_varies else [measured(at_least(LOCAL, evidence.locality, t.locality))]
     newtonian = [*kicks, *local]
     if kicked.recovered or injected is None or injected.recovered:
-        told = "recovered" if kicked.recovered else NOT_RECOVERED
-        newtonian.append(stated("law from kicked states", kicked.recovered, "recovered", told))
-    far = found.far
-    beyond = far_gates(far, found.injected_far, found.beside, t)
+        outcome = "recovered" if kicked.recovered else NOT_RECOVERED
+        newtonian.append(stated("law from kicked states", kicked.recovered, "recovered", outcome))
+    far, beside = evidence.far, evidence.beside
+    beyond = far_gates(far, evidence.injected_far, beside, t)
     nearer = None
     if far is not None and far.all.error is not None:
         nearer = far.all.error / max(far.field_error, TINY)
@@ -354,12 +354,12 @@ def world_model_kind(
         *local,
     ]
     keplerian = [
-        measured(at_least("R² on undisturbed orbits", found.orbit_r2, t.orbit_r2)),
+        measured(at_least("R² on undisturbed orbits", evidence.orbit_r2, t.orbit_r2)),
         at_most(after_a_kick(step), first, t.keplerian_r2),
         at_most(after_a_kick(LATER_STEP), later, t.newtonian_r2, strictly=True),
     ]
-    parrot = [*keplerian, *_parrot_gates(found.orbit, kicked.metrics, step, t)]
-    keplerian += _ellipse_gates(found.orbit, kicked.metrics, step, t)
+    parrot = [*keplerian, *_parrot_gates(evidence.orbit, kicked.metrics, step, t)]
+    keplerian += _ellipse_gates(evidence.orbit, kicked.metrics, step, t)
     follows = all(gate.passed for gate in kicks)
     newtonian += beyond
     if follows and far is not None and not _fails(newtonian):
@@ -370,12 +370,12 @@ def world_model_kind(
         kind = PARROT
     elif all(gate.passed for gate in keplerian[:2]) and not _fails(keplerian):
         kind = KEPLERIAN
-    elif follows and found.beside is not None and found.beside.ratio < t.lookup_ratio:
+    elif follows and beside is not None and beside.ratio < t.lookup_ratio:
         kind = LOOKUP
     else:
         kind = NEITHER
     return WorldModelKind(
-        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another), far, found.beside
+        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another), far, beside
     )
 
 
@@ -394,14 +394,14 @@ def _parrot_gates(
     Among the copiers measured, the first that it does not beat; else the one whose errors are most
     like its own.
     """
-    found = {
+    by_copier = {
         name: _copier_gates(title, orbit.get(name) or {}, kicked.get(name) or {}, step, t)
         for name, title in COPIERS.items()
     }
-    for gates in found.values():
+    for gates in by_copier.values():
         if all(gate.passed for gate in gates):
             return gates
-    return found[max(COPIERS, key=lambda name: (orbit.get(name) or {}).get("likeness", -1.0))]
+    return by_copier[max(COPIERS, key=lambda name: (orbit.get(name) or {}).get("likeness", -1.0))]
 
 
 def _copier_gates(
@@ -424,12 +424,12 @@ def _ellipse_gates(
     """That a model errs after a kick like a fitted ellipse, if orbits are ellipses."""
     if ((orbit.get("ellipse") or {}).get("r2") or 0.0) < t.r2:
         return []
-    found = (kicked.get("ellipse") or {}).get("kick_likeness", {})
+    likeness = (kicked.get("ellipse") or {}).get("kick_likeness", {})
     return [
         measured(
             at_least(
                 f"likeness to an ellipse {plural(k, 'step')} after a kick",
-                found.get(str(k)), t.ellipse_likeness,
+                likeness.get(str(k)), t.ellipse_likeness,
             )
         )
         for k in (step, LATER_STEP)

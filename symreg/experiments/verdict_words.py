@@ -54,9 +54,9 @@ def about_the_law(law: str, gates: Sequence[Gate]) -> str:
     if not failed:
         names = [gate.name for gate in gates]
         nulls = " or ".join(words for name, words in NULLS.items() if name in names)
-        said = [f"does not come out of {nulls}"] if nulls else []
-        said += ["does when the true law is injected"] if INJECTED in names else []
-        controls = f" It {', but '.join(said)}." if said else ""
+        parts = [f"does not come out of {nulls}"] if nulls else []
+        parts += ["does when the true law is injected"] if INJECTED in names else []
+        controls = f" It {', but '.join(parts)}." if parts else ""
         return (
             f"The law of {law} comes out of states whose velocity was turned in mid-orbit."
             f"{controls}"
@@ -83,55 +83,55 @@ def about_the_first(
     """
     first, rest = failed[0], len(failed) - 1
     more = f" {rest} more in the report." if rest else ""
-    found = f"found {first.found}, asked {first.required}"
-    said = f"The first that fails is {first.name}: {found}.{more}"
+    numbers = f"found {first.found}, asked {first.required}"
+    sentence = f"The first that fails is {first.name}: {numbers}.{more}"
     if far is not None and _one_way(far):
-        return f"{said} To try: training orbits of the other sense of rotation as well."
+        return f"{sentence} To try: training orbits of the other sense of rotation as well."
     if network is None:
-        return said
+        return sentence
     if network["target"] != "residual":
-        return f"{said} To try: another target of the training, --target residual."
+        return f"{sentence} To try: another target of the training, --target residual."
     if network["context_length"] > short:
-        return f"{said} To try: a shorter context, --context-length {short}."
-    return f"{said} To try: more training, --steps {2 * network['steps']}."
+        return f"{sentence} To try: a shorter context, --context-length {short}."
+    return f"{sentence} To try: more training, --steps {2 * network['steps']}."
 
 
-def about_the_kind(found: WorldModelKind, law: str) -> list[str]:
+def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
     """The world-model score in sentences: the kind, why, and what far states show."""
-    far = found.far
-    kind = law if found.kind == NEWTONIAN and law != NEWTON else found.kind
-    said = [f"World model: {kind}. {_reason(found, law)}"]
+    far = model.far
+    kind = law if model.kind == NEWTONIAN and law != NEWTON else model.kind
+    sentences = [f"World model: {kind}. {_reason(model, law)}"]
     if far is not None:
-        said.append(" ".join(filter(None, (_field(far, law), _worst(far), _besides(found)))))
-        said.append(" ".join(filter(None, (_beyond(far), _one_way(far)))))
-    if found.limits is not None:
-        said.append(about_limits(found.limits))
-    return [sentence for sentence in said if sentence]
+        sentences.append(" ".join(filter(None, (_field(far, law), _worst(far), _besides(model)))))
+        sentences.append(" ".join(filter(None, (_beyond(far), _one_way(far)))))
+    if model.limits is not None:
+        sentences.append(about_limits(model.limits))
+    return [sentence for sentence in sentences if sentence]
 
 
-def _reason(found: WorldModelKind, law: str) -> str:
+def _reason(model: WorldModelKind, law: str) -> str:
     """Why it is of its kind."""
-    if found.kind == NEWTONIAN:
+    if model.kind == NEWTONIAN:
         return "Right after a kick, on far states and on its own predictions."
-    if found.kind == LOOKUP:
+    if model.kind == LOOKUP:
         return (
             "Right after a kick; on far states nothing shows that more than an interpolation of "
             "its orbits is needed."
         )
-    if found.kind == ANOTHER:
-        return f"Its accelerations form one field, which fails: {_first(found.newtonian)}."
-    if found.kind == KEPLERIAN:
+    if model.kind == ANOTHER:
+        return f"Its accelerations form one field, which fails: {_first(model.newtonian)}."
+    if model.kind == KEPLERIAN:
         return "Right on undisturbed orbits, wrong after a kick, in the way of a fitted curve."
-    if found.kind == PARROT:
-        remembers = any(COPIERS["training_copier"] in gate.name for gate in found.parrot)
+    if model.kind == PARROT:
+        remembers = any(COPIERS["training_copier"] in gate.name for gate in model.parrot)
         whose = "its training orbits" if remembers else "the context"
         return f"Right and wrong as a naive copier of {whose} is."
-    orbit, lost = found.keplerian[:2]
+    orbit, lost = model.keplerian[:2]
     if orbit.passed is False:
         return f"R² on undisturbed orbits is {orbit.found}."
-    if lost.passed and found.keplerian[2].passed is False:
+    if lost.passed and model.keplerian[2].passed is False:
         return "Wrong right after a kick, right again four steps later."
-    failed = _first(found.newtonian)
+    failed = _first(model.newtonian)
     whose = "a Newtonian model" if law == NEWTON else f"a model of {law}"
     return f"What {whose} passes and it does not: {failed}." if failed else ""
 
@@ -154,15 +154,15 @@ def _field(far: FarField, law: str) -> str:
 
 def _worst(far: FarField) -> str:
     """Where it is wrong most often, and where it says nothing."""
-    said = []
+    sentences = []
     wrong = wrong_cells(far)
     if wrong:
         named = "; ".join(f"{cell} ({share(cell.right)})" for cell in wrong[:3])
         more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
-        said.append(f"Fewer than {share(THRESHOLDS.cell_right)} are right at {named}{more}.")
+        sentences.append(f"Fewer than {share(THRESHOLDS.cell_right)} are right at {named}{more}.")
     if (far.all.answered or 0.0) < 1:
-        said.append(f"Of the states asked it answers {share(far.all.answered)}.")
-    return " ".join(said)
+        sentences.append(f"Of the states asked it answers {share(far.all.answered)}.")
+    return " ".join(sentences)
 
 
 def wrong_cells(far: FarField) -> list[Cell]:
@@ -175,9 +175,9 @@ def wrong_cells(far: FarField) -> list[Cell]:
     return sorted(counted, key=lambda cell: cell.right or 0.0)
 
 
-def _besides(found: WorldModelKind) -> str:
+def _besides(model: WorldModelKind) -> str:
     """How many times better than the best lookup."""
-    beside = found.beside
+    beside = model.beside
     if beside is None:
         return ""
     lookup = CONTROLS[beside.lookup].label
@@ -186,14 +186,14 @@ def _besides(found: WorldModelKind) -> str:
     smaller = beside.ratio >= 1
     values = (beside.ratio, beside.low, beside.high)
     ratio, low, high = values if smaller else (1 / beside.ratio, 1 / beside.high, 1 / beside.low)
-    said = (
+    sentence = (
         "Its mean error, in which no state counts above 100 %, is "
         f"{ratio:.3g} [{low:.3g}, {high:.3g}] times {'smaller' if smaller else 'larger'} than that "
         f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)})."
     )
     if not beside.decides:
-        said += " That lookup holds the field too: these orbits cannot tell a law from a table."
-    return said
+        sentence += " That lookup holds the field too: these orbits cannot tell a law from a table."
+    return sentence
 
 
 def _beyond(far: FarField) -> str:
@@ -244,17 +244,17 @@ def about_limits(limits: Limits) -> str:
             f"a part above {share(limits.part)} of the attraction in one of the {len(PARTS)} "
             "non-central shapes that the report lists"
         )
-    said = (
+    sentence = (
         f"A departure from the law beyond these would have failed: {'; '.join(parts)}. A part "
         f"of any other shape may pass up to {share(THRESHOLDS.far_error)} of the attraction in the "
         "median of every family of states."
     )
     if limits.remainder is not None:
-        said += (
+        sentence += (
             " What none of the shapes explains is at most "
             f"{share(limits.remainder)} of the attraction on nine states in ten."
         )
-    return said
+    return sentence
 
 
 def far_table(

@@ -72,18 +72,18 @@ def _plainest(form: sympy.Expr, best: Fit, samples: Samples) -> tuple[float, ...
         errors = samples.residuals(evaluate(form, samples.names, samples.X, constants))
         return bool(np.mean(errors**2) <= best.mean_square * (1 + 1e-7) + EQUAL)
 
-    found = np.array(best.constants)
-    few = len(found) <= MOST_FLIPPED
-    flips = [found * s for s in product((1.0, -1.0), repeat=len(found))] if few else [found]
+    numbers = np.array(best.constants)
+    few = len(numbers) <= MOST_FLIPPED
+    flips = [numbers * s for s in product((1.0, -1.0), repeat=len(numbers))] if few else [numbers]
     others = list(flips)
     # a phase may be whole turns away, and half a turn is a change of sign, too
-    for i, angle in product(range(len(found)), (0.0, np.pi)):
+    for i, angle in product(range(len(numbers)), (0.0, np.pi)):
         for flip in flips:
             turned = flip.copy()
             turned[i] = np.remainder(turned[i] + angle + np.pi, 2 * np.pi) - np.pi
             others.append(turned)
     others.sort(key=lambda c: (int(np.sum(c < 0)), float(np.sum(np.abs(c)))))
-    return tuple(map(float, next((other for other in others if same(other)), found)))
+    return tuple(map(float, next((other for other in others if same(other)), numbers)))
 
 
 def _starts(form: sympy.Expr, names: Sequence[str], samples: Samples) -> list[np.ndarray]:

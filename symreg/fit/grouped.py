@@ -41,12 +41,12 @@ class GroupedLaw:
     def places(self) -> np.ndarray:
         """(group, constant) index of the constant among all fitted."""
         groups, count = self.values.shape
-        found, following = np.zeros((groups, count), dtype=int), 0
+        indices, following = np.zeros((groups, count), dtype=int), 0
         for j in range(count):
             own = 1 if j in self.shared else groups
-            found[:, j] = following + np.arange(groups) % own
+            indices[:, j] = following + np.arange(groups) % own
             following += own
-        return found
+        return indices
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,13 +136,13 @@ def refit_grouped(law: GroupedLaw, samples: Samples, steps: int = 50) -> Grouped
     errors, damping = _residuals(law, samples, values), np.full(len(values), 1e-3)
     for _ in range(steps):
         trial = values - arrowhead(law, samples, values, errors).solved(damping)
-        found = _residuals(law, samples, trial)
-        before, after = (np.bincount(groups, e**2, len(values)) for e in (errors, found))
+        residuals = _residuals(law, samples, trial)
+        before, after = (np.bincount(groups, e**2, len(values)) for e in (errors, residuals))
         if shared.any():
             before, after = (np.full(len(values), cost.sum()) for cost in (before, after))
         better = after < before
         values[better] = trial[better]
-        errors = np.where(better[groups], found, errors)
+        errors = np.where(better[groups], residuals, errors)
         damping = np.where(better, damping / 10, damping * 10)
         # a step that gains nothing, or a damping that leaves none
         if np.all(np.where(better, before - after <= 1e-12 * before, damping > 1e8)):

@@ -27,9 +27,9 @@ def fitted_laws(samples: Samples) -> list[Law]:
             strength = float(np.median(known)) if len(known) else 0.0
             if not np.isfinite(strength) or strength == 0:
                 continue
-            found = fit(named.form, (strength, *start), samples)
-            if best is None or found.mean_square < best.mean_square:
-                best = found
+            trial = fit(named.form, (strength, *start), samples)
+            if best is None or trial.mean_square < best.mean_square:
+                best = trial
         if best is None or any(value <= 0 for value in best.constants[1:]):
             continue
         laws.append(

@@ -97,9 +97,9 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
     """(draw,) the same for (draw, row) residuals."""
     draws, rows = residuals.shape
     bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
-    found = np.zeros(draws)
+    largest = np.zeros(draws)
     if bins < 3:
-        return found
+        return largest
     # the mean square of `bins` normal numbers has relative standard error sqrt(2 / bins)
     added = np.sqrt(2 / bins) if upper else 0.0
     sizes = np.array([len(part) for part in np.array_split(np.arange(rows), bins)])
@@ -110,8 +110,8 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
         apart = (ordered - np.repeat(means, sizes, axis=1)) ** 2
         noise = np.mean(np.add.reduceat(apart, starts, axis=1) / (sizes * (sizes - 1)), axis=1)
         smooth = np.maximum(np.mean(means**2, axis=1) - noise, 0.0) + added * noise
-        found = np.maximum(found, smooth)
-    return found
+        largest = np.maximum(largest, smooth)
+    return largest
 
 
 def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:

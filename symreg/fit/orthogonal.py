@@ -54,7 +54,7 @@ class Distances:
         shares = np.zeros(given.shape[1], dtype=bool) if samples.shares is None else samples.shares
         # an error that is a share of the value is one of its logarithm
         sigma = samples.feature_errors / np.where(shares & (given != 0), np.abs(given), 1.0)
-        X, found = given.copy(), np.full(len(own), LARGE)
+        X, distances = given.copy(), np.full(len(own), LARGE)
         for _ in range(STEPS):
             value = evaluate(self.form, samples.names, X, constants)
             slopes = slopes_of(self.form, samples, X, constants) * np.where(shares, X, 1.0)
@@ -67,7 +67,7 @@ class Distances:
                     sigma * slopes * (rest / variance)[:, None], -FARTHEST, FARTHEST
                 )
             good = np.isfinite(distance) & np.all(np.isfinite(away), axis=1)
-            found[good] = distance[good]
+            distances[good] = distance[good]
             nearest = np.where(shares, given * np.exp(away), given + away)
             # what was positive stays so: a distance of r = 0.1 ± 0.05 is no negative one
             nearest = np.where(given > 0, np.maximum(nearest, given / 4), nearest)
@@ -75,7 +75,7 @@ class Distances:
             moved, X = np.abs(nearest - X), nearest
             if np.all(moved <= 1e-9 * samples.feature_errors + 1e-300):
                 break
-        return np.clip(found, -LARGE, LARGE)
+        return np.clip(distances, -LARGE, LARGE)
 
 
 def slopes_of(
@@ -84,12 +84,12 @@ def slopes_of(
     """(row, feature) derivatives of a form by the features with errors, zero for others."""
     assert samples.feature_errors is not None  # for the type checker: asked for such samples only
     symbols = {s.name: s for s in form.free_symbols}
-    found = np.zeros(X.shape)
+    slopes = np.zeros(X.shape)
     for place, name in enumerate(samples.names):
         if name in symbols and np.any(samples.feature_errors[:, place]):
             slope = sympy.diff(form, symbols[name])
-            found[:, place] = evaluate(slope, samples.names, X, constants)
-    return found
+            slopes[:, place] = evaluate(slope, samples.names, X, constants)
+    return slopes
 
 
 def scatter_beyond(squares: np.ndarray, own: np.ndarray, spread: np.ndarray, free: int) -> float:
@@ -165,20 +165,20 @@ def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Estimate]:
     )
     constants = (float(np.exp(start.log_constant)), *map(float, start.exponents))
     law = Law(form, constants, 0.0, 0.0, 0, "monomial")
-    found = orthogonal(law, samples, known).intervals[1:]
-    return dict(zip(samples.names, found, strict=True))
+    intervals = orthogonal(law, samples, known).intervals[1:]
+    return dict(zip(samples.names, intervals, strict=True))
 
 
 def _fitted(distances: Distances, start: np.ndarray, scatter: float) -> np.ndarray:
     """(constant,) of least sum of squared distances."""
     scale = np.where(start == 0, 1e-3, np.abs(start))
-    found = least_squares(
+    solution = least_squares(
         lambda place: distances(place * scale, scatter), start / scale, method="lm",
         x_scale="jac", max_nfev=50 * (len(start) + 1),
     )  # fmt: skip
-    if np.sum(found.fun**2) > np.sum(distances(start, scatter) ** 2):
+    if np.sum(solution.fun**2) > np.sum(distances(start, scatter) ** 2):
         return start
-    return np.asarray(found.x * scale)
+    return np.asarray(solution.x * scale)
 
 
 def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:

@@ -210,16 +210,16 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
     if not len(start) or len(start) > len(first):
         return made(start, first)
     scale = np.where(np.abs(start) > 0, np.abs(start), 1e-3)
-    found = least_squares(
+    solution = least_squares(
         lambda step: residuals(step * scale),
         np.asarray(start) / scale,
         method="lm",
         x_scale="jac",
         max_nfev=most_steps * (len(start) + 1),
     )
-    if np.mean(found.fun**2) > np.mean(first**2):
+    if np.mean(solution.fun**2) > np.mean(first**2):
         return made(start, first)
-    return made(found.x * scale, found.fun)
+    return made(solution.x * scale, solution.fun)
 
 
 def refit_law(law: Law, samples: Samples) -> Law:
@@ -243,12 +243,12 @@ def _fitted(
     """A skeleton with its constants fitted, as `refitted` has it."""
     if len(start) > MOST_CONSTANTS or form.has(*UNDEFINED):
         return None
-    found = fit(form, start, samples)
-    whole = substituted(form, found.constants)
+    best = fit(form, start, samples)
+    whole = substituted(form, best.constants)
     if not is_readable(whole):
         return None
     nodes = charged(whole)
-    return Law(form, **vars(found), nodes=nodes, source=source, seed=seed)
+    return Law(form, **vars(best), nodes=nodes, source=source, seed=seed)
 
 
 def freed(law: Law, samples: Samples) -> Law:
@@ -289,9 +289,9 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
                 continue
             if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
                 continue
-            found = fit(trial_form, trial_start, samples)
-            nodes = charged(substituted(trial_form, found.constants))
-            trial = replace(best, form=trial_form, nodes=nodes, **vars(found))
+            refit = fit(trial_form, trial_start, samples)
+            nodes = charged(substituted(trial_form, refit.constants))
+            trial = replace(best, form=trial_form, nodes=nodes, **vars(refit))
             if trial.criterion(n, floor) <= best.criterion(n, floor):
                 best, improving = trial, True
                 break

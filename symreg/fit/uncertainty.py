@@ -140,8 +140,8 @@ def exponent_intervals(
     Raises:
         ValueError: if a target or a feature is not positive.
     """
-    found = fit_monomial(samples)
-    fitted = np.array([found.log_constant, *found.exponents])
+    monomial = fit_monomial(samples)
+    fitted = np.array([monomial.log_constant, *monomial.exponents])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
     residuals = design @ fitted - np.log(samples.y)
     weights = samples.log_weights

@@ -69,14 +69,14 @@ class Comparison:
 
     def __str__(self) -> str:
         ranges = (f"{name} from {low:g} to {high:g}" for name, (low, high) in self.domain.items())
-        told = {
+        words = {
             "verdict": self.verdict,
             "why": self.reason,
             **{name: f"{value:.10g}" for name, value in self.parameters.items()},
             "compared for": ", ".join(ranges) or "no variables",
             "margin of exponents": f"{self.margin:g}",
         }
-        return facts(told)
+        return facts(words)
 
 
 def compare(
@@ -258,12 +258,12 @@ def _solve(
             return dict(zip(shapes, map(float, np.exp(logarithms)), strict=True))
 
     for start in (0.0, -2.0, 2.0):
-        found = least_squares(
+        solution = least_squares(
             lambda logarithms: spread(named(logarithms)), np.full(len(shapes), start),
             xtol=1e-15, ftol=1e-15, gtol=1e-15,
         )  # fmt: skip
-        values = named(found.x)
-        agree = np.max(np.abs(found.fun)) <= NUMERICAL_TOLERANCE
+        values = named(solution.x)
+        agree = np.max(np.abs(solution.fun)) <= NUMERICAL_TOLERANCE
         if agree and all(matters(name, values) for name in shapes):
             return values
     return {}

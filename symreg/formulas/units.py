@@ -41,10 +41,10 @@ def units_in_headers(names: tuple[str, ...]) -> tuple[dict[str, Unit], str]:
     """
     units, wrong = {}, []
     for name in names:
-        found = HEADER_UNIT.search(name)
+        match = HEADER_UNIT.search(name)
         try:
-            if found is not None:
-                units[name] = parse_unit(found[1])
+            if match is not None:
+                units[name] = parse_unit(match[1])
                 continue
         except ValueError:
             pass
@@ -85,15 +85,15 @@ def constant_units(form: sympy.Expr, units: Mapping[str, Unit], target: Unit) ->
         ValueError: if no units are consistent: it adds different dimensions, or takes a function of
             one (says which).
     """
-    found: dict[str, Unit] = {}
-    unit = _assigned(form, target, units, found)
+    constants: dict[str, Unit] = {}
+    unit = _assigned(form, target, units, constants)
     if unit is not None and unit.powers != target.powers:
         raise ValueError(f"{form} has the dimension {unit.text}, not {target.text}.")
-    return found
+    return constants
 
 
 def _assigned(
-    form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], found: dict[str, Unit]
+    form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], constants: dict[str, Unit]
 ) -> Unit | None:
     """A part's unit, recording its constants' units; None if a constant may give it any."""
     if form.is_number:
@@ -102,12 +102,12 @@ def _assigned(
         if form.name in units:
             return units[form.name]
         if wanted is not None:
-            found[form.name] = wanted
-        return found.get(form.name)
+            constants[form.name] = wanted
+        return constants.get(form.name)
     if form.is_Mul:
-        return _assigned_product(form, wanted, units, found)
+        return _assigned_product(form, wanted, units, constants)
     if form.is_Add:
-        inner = {part: _assigned(part, None, units, found) for part in form.args}
+        inner = {part: _assigned(part, None, units, constants) for part in form.args}
         known = [unit for unit in inner.values() if unit is not None]
         known += [wanted] if wanted is not None else []
         if any(unit.powers != known[0].powers for unit in known):
@@ -115,32 +115,32 @@ def _assigned(
             raise ValueError(f"{form} adds {dimensions}.")
         for part, unit in inner.items():
             if unit is None and known:
-                _assigned(part, known[0], units, found)
+                _assigned(part, known[0], units, constants)
         return known[0] if known else None
     if form.is_Pow and form.exp.is_number:
         power = Fraction(float(form.exp)).limit_denominator(12)
         inverse = wanted ** (1 / power) if wanted is not None and power else None
-        unit = _assigned(form.base, inverse, units, found)
+        unit = _assigned(form.base, inverse, units, constants)
         return None if unit is None else unit**power
     if form.is_Pow:
         # a fitted exponent: what stands in front takes whatever dimension that gives
-        base = _assigned(form.base, None, units, found)
+        base = _assigned(form.base, None, units, constants)
         return ONE if base is not None and not any(base.powers) else None
     if isinstance(form, sympy.Abs):
-        return _assigned(form.args[0], wanted, units, found)
+        return _assigned(form.args[0], wanted, units, constants)
     for part in form.args:
-        unit = _assigned(part, ONE, units, found)
+        unit = _assigned(part, ONE, units, constants)
         if unit is not None and any(unit.powers):
             raise ValueError(f"{form} takes a function of something that has a dimension.")
     return ONE
 
 
 def _assigned_product(
-    form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], found: dict[str, Unit]
+    form: sympy.Expr, wanted: Unit | None, units: Mapping[str, Unit], constants: dict[str, Unit]
 ) -> Unit | None:
     known, open_parts = ONE, []
     for part in form.args:
-        unit = _assigned(part, None, units, found)
+        unit = _assigned(part, None, units, constants)
         if unit is None:
             open_parts.append(part)
         else:
@@ -154,8 +154,8 @@ def _assigned_product(
     open_parts.sort(key=lambda part: not part.is_Symbol)
     powers = [part for part in open_parts if part.is_Pow and not part.exp.is_number]
     if not powers:
-        _assigned(open_parts[0], wanted * known ** Fraction(-1), units, found)
+        _assigned(open_parts[0], wanted * known ** Fraction(-1), units, constants)
     for part in open_parts[1:]:
         if part not in powers:
-            _assigned(part, ONE, units, found)
+            _assigned(part, ONE, units, constants)
     return wanted

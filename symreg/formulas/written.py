@@ -150,13 +150,13 @@ def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> 
         formula: with floats.
         intervals: by the fitted value; a number without one keeps six digits.
     """
-    told: dict[sympy.Expr, sympy.Expr] = {}
+    simple: dict[sympy.Expr, sympy.Expr] = {}
     for number in formula.atoms(sympy.Float):
         value = float(number)
         near = (abs(abs(fitted) - abs(value)) <= SAME * abs(value) for fitted in intervals)
         estimate = next((e for e, same in zip(intervals.values(), near, strict=True) if same), None)
-        told[number] = _told(value, estimate)
-    return formula.xreplace(told)
+        simple[number] = _told(value, estimate)
+    return formula.xreplace(simple)
 
 
 def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
@@ -165,9 +165,9 @@ def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
         near = simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
         if near and abs(float(near) - value) <= half:
             return sympy.Rational(near)
-    told = sympy.Float(value, digits_of(value, half))
+    rounded = sympy.Float(value, digits_of(value, half))
     # a factor that reads 1.0 is none
-    return told if half is None or abs(float(str(told))) != 1 else sympy.Integer(round(value))
+    return rounded if half is None or abs(float(str(rounded))) != 1 else sympy.Integer(round(value))
 
 
 def digits_of(value: float, half: float | None) -> int:

@@ -114,14 +114,14 @@ def scaled_terms(
     parts = [[(column, power)] for power in powers for column in columns]
     factors = [one(len(columns[0].values)), *filter(None, map(_atom, parts))]
     arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
-    found: list[ScaledTerm] = []
+    terms: list[ScaledTerm] = []
     for factor in factors:
         for h in sorted(arguments, key=lambda h: h.size):
             for function in functions:
                 if function is EXPONENTIAL or (h.variables, h.size) == (1, 1.0):
                     scales = function.reaches / float(np.max(np.abs(h.values)))
-                    found += [ScaledTerm(factor, function, h, float(s)) for s in scales]
-    return found[:MOST_SCALED]
+                    terms += [ScaledTerm(factor, function, h, float(s)) for s in scales]
+    return terms[:MOST_SCALED]
 
 
 def one(rows: int) -> Atom:
@@ -146,19 +146,19 @@ def atoms_of(columns: Sequence[Column]) -> list[Atom]:
 
 def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
     """The same, and each times the sine or cosine of an angle, one variable first."""
-    found = list(atoms)
+    terms = list(atoms)
     plain = [(atom, atom.form.parts) for atom in atoms if isinstance(atom.form, Powers)]
     waves = [column for column in composites(columns) if column.wave]
     waves.sort(key=lambda wave: len(wave.holds))
     for p in (1.0, 2.0):
         for wave in waves:
             power = wave.power(p)
-            if power is None or len(found) + len(atoms) > MOST_WITH_WAVES:
+            if power is None or len(terms) + len(atoms) > MOST_WITH_WAVES:
                 continue
-            found += [
+            terms += [
                 Atom(atom.values * power, Powers((*parts, (wave, p)))) for atom, parts in plain
             ]
-    return found
+    return terms
 
 
 def _parts(columns: Sequence[Column]):
@@ -186,5 +186,5 @@ def _parts(columns: Sequence[Column]):
 
 
 def _atom(parts: Sequence[tuple[Column, float]]) -> Atom | None:
-    found = power_product(parts)
-    return None if found is None else Atom(*found)
+    values_and_form = power_product(parts)
+    return None if values_and_form is None else Atom(*values_and_form)

@@ -214,12 +214,12 @@ def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]
 
 def monomials(columns: Sequence[Column]) -> list[Argument]:
     """Monomials of up to four variables with small exponents; the first exponent is positive."""
-    found = []
+    arguments = []
     for parts in _exponents(columns):
         product_of = power_product(parts)
         if product_of is not None and varies(product_of[0]):
-            found.append(_argument(product_of[0], parts))
-    return found
+            arguments.append(_argument(product_of[0], parts))
+    return arguments
 
 
 def with_composites(columns: Sequence[Column], others: Sequence[Column]) -> list[Argument]:
@@ -254,14 +254,14 @@ def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[A
     Also the cosine of an angle plus or minus its sine.
     """
     one = Column(np.ones(len(columns[0].values)), sympy.Integer(1), frozenset())
-    found = [Argument(c.values, c.expression, len(c.holds), 1.0, alone=True) for c in others]
+    factors = [Argument(c.values, c.expression, len(c.holds), 1.0, alone=True) for c in others]
     waves = [column for column in others if column.wave]
     for a, b in combinations(waves, 2):
         if a.expression.args == b.expression.args:
             for sign in (1, -1):
                 form = a.expression + sign * b.expression
                 values = a.values + sign * b.values
-                found.append(Argument(values, form, len(a.holds), 2.0, alone=True))
+                factors.append(Argument(values, form, len(a.holds), 2.0, alone=True))
     pairs = [(a, b) for a, b in combinations(columns, 2) if _of_one_size(a, b)]
     pairs += [(one, c) for c in columns if _of_one_size(one, c)]
     for a, b in pairs:
@@ -269,8 +269,8 @@ def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[A
             for sign in (1, -1):
                 values = a.values**power + sign * b.values**power
                 form = a.expression**power + sign * b.expression**power
-                found.append(Argument(values, form, len(a.holds | b.holds), 2.0, alone=True))
-    return [argument for argument in found if np.all(argument.values != 0)]
+                factors.append(Argument(values, form, len(a.holds | b.holds), 2.0, alone=True))
+    return [argument for argument in factors if np.all(argument.values != 0)]
 
 
 def _of_one_size(a: Column, b: Column) -> bool:
@@ -287,7 +287,7 @@ def distances(columns: Sequence[Column]) -> list[Argument]:
         for a, b in combinations(columns, 2)
         if _of_one_size(a, b)
     ]
-    found = []
+    sums = []
     for pool, sizes in (([c for c, _ in squares], (3,)), (parts, (2, 3))):
         for size in sizes:
             for chosen in combinations(pool, size):
@@ -296,7 +296,7 @@ def distances(columns: Sequence[Column]) -> list[Argument]:
                     continue
                 values = np.sum([column.values**2 for column in chosen], axis=0)
                 expression = sympy.Add(*(column.expression**2 for column in chosen))
-                found.append(Argument(values, expression, len(set(held)), 2.0 * size, alone=True))
+                sums.append(Argument(values, expression, len(set(held)), 2.0 * size, alone=True))
     # the law of cosines: the third side of a triangle
     for angle in columns:
         if not is_angle(angle.values):
@@ -308,5 +308,5 @@ def distances(columns: Sequence[Column]) -> list[Argument]:
                 + b.expression**2
                 - 2 * a.expression * b.expression * sympy.cos(angle.expression)
             )
-            found.append(Argument(values, expression, 3, 4.0, alone=True))
-    return [argument for argument in found if np.all(argument.values > 0)]
+            sums.append(Argument(values, expression, 3, 4.0, alone=True))
+    return [argument for argument in sums if np.all(argument.values > 0)]

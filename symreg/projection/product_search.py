@@ -160,37 +160,37 @@ def search_products(
         most_factors: one, if a second would explain nothing more.
     """
     bare = without_factors(target)
-    found = [bare]
+    products = [bare]
     if bare.mean_square < EXACT**2 or not arguments:
-        return found
+        return products
     dictionary = Dictionary(shapes, arguments, target.screened)
 
     def done() -> bool:
-        return _exact(found) or watch.over
+        return _exact(products) or watch.over
 
     singles = _next_factors([bare], target, dictionary, watch)
-    found += singles
+    products += singles
     if done() or not singles or most_factors == 1 or not pays(bare, singles, target):
-        return found
+        return products
     # with noise many constants hide a pair that has none
     plain = [h for h in dictionary.arguments if h.alone]
-    found += _pairs(target, Dictionary((IDENTITY,), plain, target.screened))
+    products += _pairs(target, Dictionary((IDENTITY,), plain, target.screened))
     count = int(np.clip(PAIRS // max(dictionary.columns, 1), *STARTS))
     starts = best_of(singles, count)
     simple = [h for p in best_of(singles, STARTS[1]) for h in _simple(p, target)]
     starts += best_of(simple, STARTS[0])
     grown = _grown(starts, target, dictionary.arguments)
-    found += grown
+    products += grown
     if not done():
-        found += _pairs(target, dictionary)
+        products += _pairs(target, dictionary)
     if not done():
-        found += _next_factors(starts, target, dictionary, watch)
-        deeper = pays(min(singles, key=lambda p: p.mean_square), found, target)
+        products += _next_factors(starts, target, dictionary, watch)
+        deeper = pays(min(singles, key=lambda p: p.mean_square), products, target)
         if deeper and not done():
-            found += _grown(best_of(grown, STARTS[0]), target, dictionary.arguments)
+            products += _grown(best_of(grown, STARTS[0]), target, dictionary.arguments)
         if deeper and not done():
-            found += _nested(starts, target, dictionary.arguments, watch)
-    return found
+            products += _nested(starts, target, dictionary.arguments, watch)
+    return products
 
 
 def without_factors(target: Target) -> Product:
@@ -201,8 +201,8 @@ def without_factors(target: Target) -> Product:
 def with_one_factor(bare: Product, target: Target, arguments: Sequence[Argument]) -> list[Product]:
     """A product of powers times one of the given factors, best first."""
     dictionary = Dictionary((IDENTITY,), arguments, target.screened)
-    found = _next_factors([bare], target, dictionary, Watch())
-    return sorted(found, key=lambda product: product.mean_square)
+    products = _next_factors([bare], target, dictionary, Watch())
+    return sorted(products, key=lambda product: product.mean_square)
 
 
 def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
@@ -292,7 +292,7 @@ def _nested(
     starts: Sequence[Product], target: Target, arguments: Sequence[Argument], watch: Watch
 ) -> list[Product]:
     """A factor 1 + s·g·h with g a factor that a start already has."""
-    found = []
+    products = []
     starts = sorted(starts, key=lambda p: (not all(p.kept), p.mean_square))
     outer = [p for p in starts if p.factors[0].shape not in (BINOMIAL, EXPONENTIAL, IDENTITY)]
     for start in outer[:NESTED]:
@@ -306,10 +306,10 @@ def _nested(
                 more.append(Argument(g / h.values, form / h.expression, h.variables + 1, LARGEST))
         more = [h for h in more if np.all(np.isfinite(h.values))]
         dictionary = Dictionary((BINOMIAL,), more, target.screened)
-        found += _next_factors([start], target, dictionary, watch)
+        products += _next_factors([start], target, dictionary, watch)
         if watch.over:
             break
-    return found
+    return products
 
 
 def _bare(target: Target) -> Product:
@@ -362,22 +362,22 @@ def _next_factors(
         for i, rest in enumerate(left):
             most = min(KEPT, len(rest))
             for j in np.argpartition(rest, most - 1)[:most]:
-                found = chunk[j]
-                key = (i, found.shape.name, id(found.argument))
+                factor = chunk[j]
+                key = (i, factor.shape.name, id(factor.argument))
                 if key not in best or rest[j] < best[key][0]:
-                    best[key] = (float(rest[j]), i, found)
+                    best[key] = (float(rest[j]), i, factor)
         if watch.over:
             break
     ranked = sorted(best.values(), key=lambda item: item[0])
     zoomed = [
-        _zoomed(rest, i, found, bases[i], wanted[i], target)
-        for rest, i, found in ranked[: KEPT + len(starts)]
+        _zoomed(rest, i, factor, bases[i], wanted[i], target)
+        for rest, i, factor in ranked[: KEPT + len(starts)]
     ]
     zoomed.sort(key=lambda item: item[0])
     return [
         product
-        for _, i, found in zoomed[: max(POLISHED, len(starts))]
-        if not (product := polished(_with(starts[i], found), target)).degenerate
+        for _, i, factor in zoomed[: max(POLISHED, len(starts))]
+        if not (product := polished(_with(starts[i], factor), target)).degenerate
     ]
 
 
@@ -405,35 +405,35 @@ def _left_over(
 
 
 def _zoomed(
-    rest: float, start: int, found: Screened, basis: np.ndarray, want: np.ndarray, target: Target
+    rest: float, start: int, factor: Screened, basis: np.ndarray, want: np.ndarray, target: Target
 ) -> tuple[float, int, Screened]:
     """The scale improved on ever finer grids around the best one."""
-    if found.shape in (EXPONENTIAL, IDENTITY):
-        return rest, start, found
-    h, wave = found.argument.values[target.screened], found.shape.name in ("sin", "cos")
+    if factor.shape in (EXPONENTIAL, IDENTITY):
+        return rest, start, factor
+    h, wave = factor.argument.values[target.screened], factor.shape.name in ("sin", "cos")
     step = 0.2 / float(np.ptp(h)) if wave else 0.35
     for _ in range(ZOOMS):
         steps = np.linspace(-step, step, 9)
-        grid = found.scale + steps if wave else found.scale * np.exp(steps)
+        grid = factor.scale + steps if wave else factor.scale * np.exp(steps)
         with np.errstate(all="ignore"):
-            block = np.log(np.abs(found.shape.value(h[:, None] * grid)))
+            block = np.log(np.abs(factor.shape.value(h[:, None] * grid)))
         good = np.all(np.isfinite(block), axis=0)
         block = target.weighted(np.where(good, block, 0.0))
         rests = _left_over(block, [basis], [want], target.design.shape[1])[0]
         best = int(np.argmin(np.where(good, rests, np.inf)))
         if good[best] and rests[best] < rest:
-            rest, found = float(rests[best]), replace(found, scale=float(grid[best]))
+            rest, factor = float(rests[best]), replace(factor, scale=float(grid[best]))
         step /= 4
-    return rest, start, found
+    return rest, start, factor
 
 
-def _with(start: Product, found: Screened) -> Product:
-    factor = Factor(found.shape, ((found.scale, found.argument),))
+def _with(start: Product, screened: Screened) -> Product:
+    factor = Factor(screened.shape, ((screened.scale, screened.argument),))
     return Product(
         (*start.factors, factor),
         np.append(start.linear, 1.0),
         np.append(start.fixed, False),
-        (*start.kept, found.shape in (EXPONENTIAL, IDENTITY)),
+        (*start.kept, screened.shape in (EXPONENTIAL, IDENTITY)),
     )
 
 

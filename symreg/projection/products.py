@@ -202,12 +202,12 @@ def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
     best = np.ones(int(free.sum()))
     if len(best) and len(target.y) > len(best) and at(best.tobytes()) is not None:
         # the same as `least_squares(method="lm")`, without its costly wrappers
-        found, _, last, *_ = leastsq(
+        solution, _, last, *_ = leastsq(
             residuals, best, Dfun=lambda values: tangents(values.tobytes()), full_output=True,
             ftol=1e-14, xtol=1e-14, gtol=1e-14, maxfev=steps, diag=np.ones(len(best)),
         )  # fmt: skip
         if np.sum(last["fvec"] ** 2) <= np.sum(residuals(best) ** 2):
-            best = found
+            best = solution
     solved = at(best.tobytes())
     if solved is None:
         return product

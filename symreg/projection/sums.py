@@ -153,7 +153,7 @@ def search_sums(
         watch: may end the search between transforms.
         terms: most of them in a sum.
     """
-    found: list[Sum] = []
+    sums: list[Sum] = []
     for transform in TRANSFORMS:
         if transform.positive and not np.all(y > 0):
             continue
@@ -166,13 +166,13 @@ def search_sums(
         if transform.ratio:
             with np.errstate(all="ignore"):
                 pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
-        found += _beam(transform, wanted * weights, weights, pool, terms, y)
-        least = min((s.mean_square for s in found), default=np.inf)
+        sums += _beam(transform, wanted * weights, weights, pool, terms, y)
+        least = min((s.mean_square for s in sums), default=np.inf)
         if transform is TRANSFORMS[0] and len(atoms) > len(pool) and least > EXACT**2:
-            found += _beam(transform, wanted * weights, weights, atoms, terms, y)
-        if watch.over or min((s.mean_square for s in found), default=np.inf) < EXACT**2:
+            sums += _beam(transform, wanted * weights, weights, atoms, terms, y)
+        if watch.over or min((s.mean_square for s in sums), default=np.inf) < EXACT**2:
             break
-    return found
+    return sums
 
 
 def sums_with_scales(
@@ -196,8 +196,8 @@ def sums_with_scales(
     weights = 1 / sigma
     if not np.all(np.isfinite(y * weights)):
         return []
-    found = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
-    return sorted(found, key=lambda each: each.mean_square)
+    sums = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
+    return sorted(sums, key=lambda each: each.mean_square)
 
 
 def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
@@ -225,12 +225,12 @@ def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) 
     if len(lines) > 1:
         sets += [tuple(lines), (constant, *lines)]
     weights = 1 / sigma
-    found = []
+    sums = []
     for atoms in sets:
         whole = np.column_stack([atom.values * weights for atom in atoms])
         state = tuple(range(len(atoms)))
-        found.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y, weights))
-    return found
+        sums.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y, weights))
+    return sums
 
 
 def _beam(
@@ -258,7 +258,7 @@ def _beam(
     def fitted(state: tuple[int, ...]) -> Sum:
         return _fitted(transform, state, whole, wanted, pool, target, weights)
 
-    found = [fitted(states[0])]
+    sums = [fitted(states[0])]
     for count in range(2, terms + 1):
         if count > 2:
             ranked = _extended(states, columns, shown)
@@ -270,12 +270,12 @@ def _beam(
         if not states:
             break
         tried = [each for each in map(fitted, states[:FITTED]) if each.is_sound]
-        before = min(each.mean_square for each in found)
-        found += tried[:GIVEN]
+        before = min(each.mean_square for each in sums)
+        sums += tried[:GIVEN]
         after = min((each.mean_square for each in tried), default=np.inf)
         if after < EXACT**2 or not worth(before, after, len(wanted)):
             break
-    return found
+    return sums
 
 
 def _weighted(atoms: Sequence[Term], weights: np.ndarray) -> np.ndarray:
@@ -371,11 +371,11 @@ def _polished(
             return tuple(moved), np.zeros(len(atoms)), np.full(len(wanted), WORST)
         return (tuple(moved), *solved(changed, wanted))
 
-    found = least_squares(
+    solution = least_squares(
         lambda steps: at(steps)[2], np.zeros(len(places)), method="lm", xtol=1e-15, ftol=1e-15,
         gtol=1e-15, max_nfev=STEPS * (1 + len(places)),
     )  # fmt: skip
-    return at(found.x)
+    return at(solution.x)
 
 
 def solved(columns: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

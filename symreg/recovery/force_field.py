@@ -113,10 +113,10 @@ def _across(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
     acceleration, r = vectors(table, "a_"), table["r"].to_numpy()
     across = np.sum(acceleration**2, axis=-1) - inward**2
     share = across.clip(min=0) / np.maximum(inward**2, TINY) / (acceleration.shape[-1] - 1)
-    found = np.zeros(len(r))
+    scatter = np.zeros(len(r))
     for rows in np.array_split(np.argsort(r, kind="stable"), bins):
-        found[rows] = NORMAL_MEDIAN * np.sqrt(np.median(share[rows]))
-    return found
+        scatter[rows] = NORMAL_MEDIAN * np.sqrt(np.median(share[rows]))
+    return scatter
 
 
 def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -184,8 +184,8 @@ def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float 
     bins = min(MOST_BINS, len(samples.y) // ROWS_IN_A_BIN)
     if not usable(samples) or bins < 1:
         return None
-    found = fit_monomial(samples)
-    residuals = np.log(samples.y) - found.log_constant - np.log(samples.X) @ found.exponents
+    monomial = fit_monomial(samples)
+    residuals = np.log(samples.y) - monomial.log_constant - np.log(samples.X) @ monomial.exponents
     weights = weighed(samples, floor).weights
     weights = np.ones(len(residuals)) if weights is None else weights
     axes = directions.shape[1]

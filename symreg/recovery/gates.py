@@ -154,14 +154,14 @@ def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     if unmeasured:
         return f"These conditions would have to be measured, and hold: {', '.join(unmeasured)}."
     used = [(gate.room_used, gate) for gate in gates if gate.room_used is not None]
-    told = "It fails if any one condition does."
+    sentence = "It fails if any one condition does."
     if used:
         room, nearest = max(used, key=lambda pair: pair[0])
-        told += (
+        sentence += (
             f" The closest to its limit is {nearest.name}: found {nearest.found}, asked "
             f"{nearest.required} ({room:.0%} of the margin used)."
         )
-    return told
+    return sentence
 
 
 def _finite(value: float | None) -> float | None:

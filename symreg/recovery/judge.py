@@ -119,12 +119,12 @@ def _misfit(finding: Finding, t: Thresholds) -> Gate:
     if chance is None:
         return stated(name, True, f"p at least {t.misfit_p:g}", "too few rows, or exact")
     if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.selection.floor):
-        told = f"p {chance:.2g}, but within the error floor of {finding.selection.floor:.1%}"
-        return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", told)
+        text = f"p {chance:.2g}, but within the error floor of {finding.selection.floor:.1%}"
+        return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", text)
     return Gate(name, chance >= t.misfit_p, chance, least=t.misfit_p, kind="chance")
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:
     """A gate that requires nothing to be found."""
-    told = "recovered" if null.recovered else NOT_RECOVERED
-    return stated(name, not null.recovered, NOT_RECOVERED, told)
+    outcome = "recovered" if null.recovered else NOT_RECOVERED
+    return stated(name, not null.recovered, NOT_RECOVERED, outcome)

@@ -135,7 +135,7 @@ def corrected(
     nodes = list(sympy.preorder_traversal(expression))
     shorter = {expression.xreplace({n: o}) for n in nodes for o in _shorter(n)} - {expression}
     constants = np.empty(0)
-    found: list[tuple[float, sympy.Expr, np.ndarray]] = []
+    departing: list[tuple[float, sympy.Expr, np.ndarray]] = []
     for base in sorted(shorter, key=str):
         if not base.free_symbols or base.has(sympy.nan, sympy.zoo):
             continue
@@ -145,8 +145,8 @@ def corrected(
             departure = ratio / middle - 1
             size = float(np.sqrt(np.mean(departure**2)))
         if size < largest:
-            found.append((size, middle * base, departure))
-    nearest = sorted(found, key=lambda each: each[0])[:count]
+            departing.append((size, middle * base, departure))
+    nearest = sorted(departing, key=lambda each: each[0])[:count]
     departures = np.array([departure - departure.mean() for *_, departure in nearest])
     slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []
     with np.errstate(all="ignore"):

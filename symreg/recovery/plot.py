@@ -41,10 +41,10 @@ def plot_law(law: Law) -> Figure:
         raise ValueError("this result holds no rows to draw; recover the law again.")
     *_, target = law.points
     points = {name: np.array(values) for name, values in law.points.items()}
-    measured, said = points[target], np.broadcast_to(law.predict(points), len(points[target]))
+    measured, predicted = points[target], np.broadcast_to(law.predict(points), len(points[target]))
     names = sorted({symbol.name for symbol in law.formula.free_symbols})
     alone = names[0] if len(names) == 1 else None
-    place = points[alone] if alone else said
+    place = points[alone] if alone else predicted
     curve = np.linspace(place.min(), place.max(), 400)
     figure, (above, below) = plt.subplots(
         2, figsize=(6, 5.5), height_ratios=(3, 1), sharex=True, layout="constrained"
@@ -52,7 +52,7 @@ def plot_law(law: Law) -> Figure:
     above.scatter(place, measured, s=12, color=CYCLE[0], label="data", linewidths=0)
     values = law.predict({alone: curve}) if alone else curve
     above.plot(curve, values, color=COLORS["reference"], label=law.expression)
-    below.scatter(place, 100 * (measured / said - 1), s=12, color=CYCLE[0], linewidths=0)
+    below.scatter(place, 100 * (measured / predicted - 1), s=12, color=CYCLE[0], linewidths=0)
     below.axhline(0, color=COLORS["reference"], linewidth=1)
     for axes, numbers in ((above.set_yscale, measured), (above.set_xscale, place)):
         if numbers.min() > 0 and numbers.max() > WIDE * numbers.min():

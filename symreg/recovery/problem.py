@@ -101,21 +101,21 @@ class Problem:
 
 def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
     """The radial attraction in force samples, or the force between their two bodies."""
-    found = radial_field(samples.table)
+    field = radial_field(samples.table)
     wanted = config.law or (None if samples.law == UNKNOWN else samples.law)
     gates: tuple[Gate, ...] = ()
-    if found.third_law is not None:
-        gates = (_third_law(found.third_law),)
-    radial = found.samples
+    if field.third_law is not None:
+        gates = (_third_law(field.third_law),)
+    radial = field.samples
     if wanted is None or config.error_floor is not None:
         radial = replace(radial, smooth=None)  # the floor that was given counts
     return Problem(
         radial,
-        of_field(found.samples.names, found.constants, wanted),
+        of_field(field.samples.names, field.constants, wanted),
         wanted is not None,
         len(samples),
-        (*found.notes, *(_whose(samples) if wanted is None else ())),
-        found.non_central,
+        (*field.notes, *(_whose(samples) if wanted is None else ())),
+        field.non_central,
         gates,
         samples.metrics,
         any_law=wanted is None,
@@ -196,11 +196,11 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
     renamings = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
-    told = (renamings,) * bool(renamed)
+    notes = (renamings,) * bool(renamed)
     if samples.feature_errors is not None:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
-        told += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
-    told += (unused,) * bool(unused)
+        notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
+    notes += (unused,) * bool(unused)
     columns = {text: name for name, text in renamed.items()}
     values: tuple[str | float, ...] = ()
     if config.per_group:
@@ -214,7 +214,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         every = []  # each group has rows enough
         units = units | dict.fromkeys(samples.names[len(features) :], ONE) if units else units
     return Problem(
-        samples, references, asked, read.rows, (*read.notes, *told, *left_out), units=units,
+        samples, references, asked, read.rows, (*read.notes, *notes, *left_out), units=units,
         columns=columns, group_values=values, every=every[0] if every else None,
     )  # fmt: skip
 
@@ -281,9 +281,9 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
     spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(read_columns(source)[1]) else ()
     read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
     force = pair_force(read.table, group_numbers(read.table, config.groups))
-    found = force.samples
-    kept, left_out = telling(pd.DataFrame(found.X, columns=list(found.names)), found.names)
-    samples = replace(found, X=found.X[:, [found.names.index(n) for n in kept]], names=tuple(kept))
+    pairs = force.samples
+    kept, left_out = telling(pd.DataFrame(pairs.X, columns=list(pairs.names)), pairs.names)
+    samples = replace(pairs, X=pairs.X[:, [pairs.names.index(n) for n in kept]], names=tuple(kept))
     return Problem(
         samples,
         of_table(samples.names, config.law),

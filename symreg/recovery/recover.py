@@ -125,8 +125,8 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     watch = Watch(config.limit(problem.any_law), progress)
     # threads that wait for one another count as computing, and change the last digits
     with threadpool_limits(1, "blas"):
-        told = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
-        watch.say(lambda: told, True)
+        message = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
+        watch.say(lambda: message, True)
         search = Search(engine, config, watch, read, problem.units)
         finding = find(problem, search)
         exhausted = engine.exhausted
@@ -236,8 +236,8 @@ def _as_written(formula: sympy.Expr, finding: Finding) -> str:
         for estimate in finding.intervals
         if estimate.value is not None
     }
-    told = simple_numbers(formula, values)
-    return sympy.sstr(told if told.atoms(sympy.Float) else simplest(told, finding.samples))
+    text = simple_numbers(formula, values)
+    return sympy.sstr(text if text.atoms(sympy.Float) else simplest(text, finding.samples))
 
 
 def noise_of(finding: Finding) -> str:

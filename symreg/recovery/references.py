@@ -57,8 +57,8 @@ class Reference:
             values = evaluate(self.numeric, samples.names, samples.X)
             truth = replace(samples, y=values)
             if usable(truth):
-                found = fit_monomial(truth).exponents
-                return dict(zip(samples.names, map(float, found), strict=True))
+                exponents = fit_monomial(truth).exponents
+                return dict(zip(samples.names, map(float, exponents), strict=True))
         return monomial_exponents(self.family, samples.names) or {}
 
 
@@ -80,10 +80,10 @@ def of_field(
     if masses and "gm" not in names:
         return [_of_masses(law, masses, constants) for law in laws]
     feature = "gm" if "gm" in names else None
-    found = [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
+    references = [_of_law(law, feature, constants.get("gm", GM_SUN)) for law in laws]
     if wanted is not None or "gm" in constants:
-        return found
-    return [_unknown(law, reference) for law, reference in zip(laws, found, strict=True)]
+        return references
+    return [_unknown(law, reference) for law, reference in zip(laws, references, strict=True)]
 
 
 def _unknown(law: ForceLaw, reference: Reference) -> Reference:

@@ -336,15 +336,15 @@ class Recovery(Result):
         """
         if self.per_group is None:
             raise ValueError("no groups were told apart; name their column: per_group='temp'.")
-        found: dict[str, list[float | None]] = {}
+        columns: dict[str, list[float | None]] = {}
         for name, coefficients in self.per_group.constants.items():
             count = len(self.per_group.values)
             each = [self.coefficients[c] for c in coefficients] * (count // len(coefficients))
-            found[name] = [quantity.value for quantity in each]
-            found[f"{name}_low"] = [quantity.low for quantity in each]
-            found[f"{name}_high"] = [quantity.high for quantity in each]
+            columns[name] = [quantity.value for quantity in each]
+            columns[f"{name}_low"] = [quantity.low for quantity in each]
+            columns[f"{name}_high"] = [quantity.high for quantity in each]
         index = pd.Index(self.per_group.values, name=self.per_group.column)
-        return pd.DataFrame(found, index=index)
+        return pd.DataFrame(columns, index=index)
 
     def form_of_new_group(self) -> str:
         """The form for a group that the table lacks: what all groups share is a number in it.
@@ -448,9 +448,9 @@ class Recovery(Result):
         return f"${self.latex()}$"
 
     def _repr_html_(self) -> str:
-        told = {name: html.escape(text) for name, text in self.summary.items()}
-        told["law"] = f"<math>{self.mathml}</math>"
-        cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in told.items())
+        rows = {name: html.escape(text) for name, text in self.summary.items()}
+        rows["law"] = f"<math>{self.mathml}</math>"
+        cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
         return f"<table>{cells}</table><p>{html.escape(self.conclusion)}</p>"
 
     def __repr__(self) -> str:
@@ -461,6 +461,6 @@ class Recovery(Result):
 
     def __str__(self) -> str:
         """The law and its numbers as a table, and the conclusion."""
-        told = [self.conclusion, *(f"Note: {note}." for note in self.notes)]
-        own = "\n\n".join([facts(self.summary), *map(wrapped, told)])
+        lines = [self.conclusion, *(f"Note: {note}." for note in self.notes)]
+        own = "\n\n".join([facts(self.summary), *map(wrapped, lines)])
         return "\n\n".join([own, *map(str, self.components)])

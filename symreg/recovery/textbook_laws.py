@@ -89,9 +89,9 @@ def recognised_laws(
     if not used or (not units and law.nodes < 8):
         return ()
     symbols = {s.name: s for s in law.form.free_symbols}
-    found: list[str] = []
+    matches: list[str] = []
     for known in LAWS:
-        if len(known.variables) != len(used) or known.name in found:
+        if len(known.variables) != len(used) or known.name in matches:
             continue
         if units and units[target].powers != _unit(known.target).powers:
             continue
@@ -101,9 +101,9 @@ def recognised_laws(
                 continue
             mapping = dict(zip(known.variables, (symbols[name] for name in order), strict=True))
             if str(law.form) in _forms(known.formula, mapping):
-                found.append(known.name)
+                matches.append(known.name)
                 break
-    return tuple(found) if units or len(found) <= 3 else ()
+    return tuple(matches) if units or len(matches) <= 3 else ()
 
 
 def _forms(formula: str, mapping: Mapping[str, sympy.Symbol]) -> set[str]:

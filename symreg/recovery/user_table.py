@@ -119,7 +119,7 @@ def samples_of(
             "tells nothing. Choose another."
         )
     y = table[target].to_numpy(dtype=float)
-    found = Samples(
+    samples = Samples(
         table[list(features)].to_numpy(dtype=float),
         y,
         tuple(features),
@@ -131,33 +131,33 @@ def samples_of(
         errors = _errors(table, sigma)
         # residuals stay relative in size
         unit = float(np.sqrt(np.mean((floored(y) / errors) ** 2)))
-        found = replace(found, errors=unit * errors)
+        samples = replace(samples, errors=unit * errors)
     given = {name: text for name, text in (sigma_of or {}).items() if name in features}
     if not given:
-        return found
+        return samples
     of_features = [
         _errors(table, given[name], name) if name in given else np.zeros(len(y))
         for name in features
     ]
     shares = [given.get(name, "").endswith("%") for name in features]
     return replace(
-        found, feature_errors=unit * np.column_stack(of_features), shares=np.array(shares)
+        samples, feature_errors=unit * np.column_stack(of_features), shares=np.array(shares)
     )
 
 
 def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[str, str]:
     """`--sigma-of` for each feature; refuses a text that is not `name=column`, or no feature."""
-    found = {}
+    sigmas = {}
     for text in texts:
         name, equals, given = (part.strip() for part in text.partition("="))
         if not (equals and given):
             raise ValueError(
                 f"--sigma-of {text!r}: write feature=column, or a number: r=s_r, r=0.02 or r=5%."
             )
-        if require_known("feature", name, features) in found:
+        if require_known("feature", name, features) in sigmas:
             raise ValueError(f"--sigma-of: {name} is there twice.")
-        found[name] = given
-    return found
+        sigmas[name] = given
+    return sigmas
 
 
 def written_names(names: Sequence[str]) -> dict[str, str]:
@@ -182,14 +182,14 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
 
 def without_unit(header: str) -> str:
     """A header without the unit that stands behind it: `F` of `F [N]`; others as they are."""
-    found = HEADER_UNIT.search(header)
+    match = HEADER_UNIT.search(header)
     try:
-        if found is None or not header[: found.start()].strip():
+        if match is None or not header[: match.start()].strip():
             return header
-        parse_unit(found[1])
+        parse_unit(match[1])
     except ValueError:
         return header
-    return header[: found.start()].strip()
+    return header[: match.start()].strip()
 
 
 def full_headers(names: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
@@ -315,17 +315,17 @@ def with_indicators(
         stem += "_"
     names = tuple(f"{stem}_{g + 1}" for g in range(len(counts)))
     ones = (values.to_numpy()[:, None] == counts.index.to_numpy()).astype(float)
-    found = replace(
+    indicated = replace(
         samples, X=np.column_stack([samples.X, ones]), names=(*samples.names, *names),
         indicators=len(names),
     )  # fmt: skip
     if samples.feature_errors is not None and samples.shares is not None:
         none = np.zeros(len(names), dtype=bool)
-        found = replace(
-            found, feature_errors=np.column_stack([samples.feature_errors, 0 * ones]),
+        indicated = replace(
+            indicated, feature_errors=np.column_stack([samples.feature_errors, 0 * ones]),
             shares=np.concatenate([samples.shares, none]),
         )  # fmt: skip
-    return found, tuple(each if isinstance(each, str) else float(each) for each in counts.index)
+    return indicated, tuple(each if isinstance(each, str) else float(each) for each in counts.index)
 
 
 def sigma_column(sigma: str | None) -> str | None:

@@ -140,15 +140,15 @@ def _summary(result: Recovery) -> dict[str, str]:
     target = next(reversed(result.points), "")
     component = f"{target} = " if target.startswith("a_") else ""
     if (groups := result.per_group) is not None:
-        told = {"law": component + _in_a_line(groups.form)} | _by_group(result, groups)
+        rows = {"law": component + _in_a_line(groups.form)} | _by_group(result, groups)
         many = []
     else:
-        told = {"law": component + _in_a_line(result.written)}
+        rows = {"law": component + _in_a_line(result.written)}
     if len(many) > 1:
-        told["form"] = _in_a_line(result.form)
-    told |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
-    told |= {name: interval(each) + _truth(each) for name, each in result.parameters.items()}
-    told |= {
+        rows["form"] = _in_a_line(result.form)
+    rows |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
+    rows |= {name: interval(each) + _truth(each) for name, each in result.parameters.items()}
+    rows |= {
         f"exponent of {name}": interval(each) + _truth(each)
         for name, each in result.exponents.items()
         if each.value is not None
@@ -157,8 +157,8 @@ def _summary(result: Recovery) -> dict[str, str]:
     if result.reference is None:
         compared = " or ".join(result.forms) or "none"
     if result.noise:
-        told["errors"] = result.noise
-    return told | {
+        rows["errors"] = result.noise
+    return rows | {
         "named law": result.matches or compared,
         "R², held out": fixed(result.r2),
         "chosen by": "the form given" if result.status == "fitted" else str(result.agreement),
@@ -172,8 +172,8 @@ def _conclusion(result: Recovery) -> str:
         return f"Recovered. {VERDICTS[result.verdict].format(reference=result.reference)}"
     if result.found:
         share = percent(result.rivals[0].weight)
-        told = f"A law was found, with {share} of the posterior of all that was searched."
-        return " ".join([told, *_rivals(result)])
+        sentence = f"A law was found, with {share} of the posterior of all that was searched."
+        return " ".join([sentence, *_rivals(result)])
     return " ".join(_status(result))
 
 
@@ -261,24 +261,24 @@ def _rivals(result: Recovery) -> list[str]:
 
 def _by_group(result: Recovery, groups: PerGroup) -> dict[str, str]:
     """The form's constants: which all groups share, and the others in each, or their range."""
-    told = {}
+    rows = {}
     for name, members in groups.constants.items():
         quantities = [result.coefficients[each] for each in members]
         values = sorted(each.value or 0.0 for each in quantities)
         if len(members) == 1:
-            told[name] = f"{with_unit(quantities[0])}, the same in all groups"
+            rows[name] = f"{with_unit(quantities[0])}, the same in all groups"
         elif len(members) <= 10:
             each = zip(groups.values, quantities, strict=True)
-            told[name] = "; ".join(
+            rows[name] = "; ".join(
                 f"{group if isinstance(group, str) else f'{group:g}'}: {with_unit(quantity)}"
                 for group, quantity in each
             )
         else:
-            told[name] = (
+            rows[name] = (
                 f"{values[0]:.4g} to {values[-1]:.4g}, median {values[len(values) // 2]:.4g}, in "
                 f"{len(members)} groups (`by_group()` in Python lists them, `coefficients` in JSON)"
             )
-    return told
+    return rows
 
 
 def _numbers(result: Recovery) -> str:
@@ -333,8 +333,8 @@ def _truth(quantity: Quantity) -> str:
 
 def _verdict(result: Recovery) -> str:
     if result.r2 is None or result.r2 < THRESHOLDS.least_r2:
-        found = "none" if result.r2 is None else f"{result.r2:.3f}"
-        return f"It does not predict held-out data (R² = {found}): no law."
+        r2 = "none" if result.r2 is None else f"{result.r2:.3f}"
+        return f"It does not predict held-out data (R² = {r2}): no law."
     if result.reference is None:
         if not result.forms:
             return "No reference law has this form."

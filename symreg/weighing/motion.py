@@ -180,8 +180,8 @@ class MotionProblem:
         """(number, free) derivatives of the weighted positions by some of the parameters."""
         moved = np.zeros((len(free) + 1, len(vector)))
         moved[1 + np.arange(len(free)), free] = self.steps[free]
-        found = self.predicted(vector + moved)
-        return ((found[1:] - found[0]) / self.steps[free, None]).T
+        positions = self.predicted(vector + moved)
+        return ((positions[1:] - positions[0]) / self.steps[free, None]).T
 
     def residuals(self, vector: np.ndarray) -> np.ndarray:
         """(number,) a motion's residuals, in standard errors of positions."""

@@ -61,15 +61,15 @@ def attention_spread(
 @torch.no_grad()
 def _read(network: nn.Module, positions: Tensor, reader: Callable[..., T]) -> list[T]:
     """A reader's result for each layer's attention, queries and keys, in one pass."""
-    said: list[T] = []
+    outputs: list[T] = []
 
     def read(attention: Any, inputs: tuple[Tensor, Tensor, Tensor, Visible, Tensor | None]) -> None:
         q, k, _, visible, more = inputs
-        said.append(reader(attention, q, k, visible, more))
+        outputs.append(reader(attention, q, k, visible, more))
 
     with ExitStack() as stack:
         for module in network.modules():
             if isinstance(module, Attention):
                 stack.callback(module.register_forward_pre_hook(read).remove)
         network(positions)
-    return said
+    return outputs

@@ -48,7 +48,7 @@ class Parrot:
             bodies = [self.predict(positions[:, :, body]) for body in range(positions.shape[2])]
             return np.stack(bodies, axis=2)
         x = positions.astype(np.float64)
-        said = np.full(x.shape, np.nan)
+        predictions = np.full(x.shape, np.nan)
         lowest = np.full(x.shape[:2], np.inf)
         first = self.context_length - 1
         times = np.arange(first, x.shape[1])
@@ -58,8 +58,8 @@ class Parrot:
             copied, misfit = copy(stretch, following, last)
             better = misfit < lowest[:, times]
             lowest[:, times] = np.where(better, misfit, lowest[:, times])
-            said[:, times] = np.where(better[..., None], copied, said[:, times])
-        return said
+            predictions[:, times] = np.where(better[..., None], copied, predictions[:, times])
+        return predictions
 
     def _known(
         self, x: np.ndarray, times: np.ndarray, steps: np.ndarray, last: np.ndarray
@@ -142,8 +142,8 @@ class _Memory:
     def nearest(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The stretch most like each, and the position after it."""
         flat = last.reshape(-1, *last.shape[2:])
-        _, found = self.tree.query(self._features(flat))
-        windows = self.windows[found].reshape(*last.shape[:2], -1, last.shape[3])
+        _, indices = self.tree.query(self._features(flat))
+        windows = self.windows[indices].reshape(*last.shape[:2], -1, last.shape[3])
         return windows[:, :, :-1], windows[:, :, -1]
 
 

@@ -90,8 +90,8 @@ def _continued(context: np.ndarray) -> np.ndarray:
         plane = np.linalg.svd(context, full_matrices=False)[2][:, :2]
     flat = context @ plane.swapaxes(1, 2)
     with np.errstate(all="ignore"):
-        following, found = _in_plane(flat)
-    return np.where(found[:, None], (following[:, None] @ plane)[:, 0], straight)
+        following, exists = _in_plane(flat)
+    return np.where(exists[:, None], (following[:, None] @ plane)[:, 0], straight)
 
 
 def _in_plane(

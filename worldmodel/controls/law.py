@@ -81,8 +81,8 @@ def _flow_derivatives(
         each = np.repeat(gm, len(states) // len(gm))
         return follow(law, states[:, 0], states[:, 1], each, dt)[0]
 
-    found = central_differences(moved, state, 1e-4 * np.linalg.norm(state, axis=-1))
-    return found[:, 0], found[:, 1]
+    derivatives = central_differences(moved, state, 1e-4 * np.linalg.norm(state, axis=-1))
+    return derivatives[:, 0], derivatives[:, 1]
 
 
 INJECTED = Control(

@@ -16,9 +16,9 @@ class StraightLine:
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
         """The next position after every time, au; NaN at the first."""
-        said = np.full(positions.shape, np.nan)
-        said[:, 1:] = 2.0 * positions[:, 1:] - positions[:, :-1]
-        return said
+        predictions = np.full(positions.shape, np.nan)
+        predictions[:, 1:] = 2.0 * positions[:, 1:] - positions[:, :-1]
+        return predictions
 
 
 straight_line = Control(

@@ -96,7 +96,7 @@ def force_table(
     values are left out, and the masses, which are then unknown. ValueError if no row remains.
     """
     times = np.array(arcs.read)
-    found, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)
+    implied, true = acceleration[:, times], None if law is None else true_acceleration(arcs, law)
     position, seen = arcs.position[:, times].astype(np.float64), arcs.seen[:, times]
     rows = (len(arcs.gm), len(times))
 
@@ -111,21 +111,21 @@ def force_table(
     if arcs.mass is None and law is not None:
         columns |= {"gm": by_orbit(arcs.gm), "mass": by_orbit(arcs.gm / G)}
     for axis, name in enumerate("xyz"[: position.shape[-1]]):
-        columns |= {name: position[..., axis], f"a_{name}": found[:, :, 0, axis]}
+        columns |= {name: position[..., axis], f"a_{name}": implied[:, :, 0, axis]}
         if true is not None:
             columns[f"true_a_{name}"] = true[:, times, 0, axis]
         if arcs.mass is not None:
             for body in range(2):
                 columns[f"{name}{body + 1}"] = seen[:, :, body, axis].astype(np.float64)
-                columns[f"a{name}{body + 1}"] = found[:, :, body, axis]
+                columns[f"a{name}{body + 1}"] = implied[:, :, body, axis]
     if arcs.mass is not None and law is not None:
         columns |= {f"m{body + 1}": by_orbit(arcs.mass[:, body]) for body in range(2)}
     if arcs.body is not None:
         columns["body"] = by_orbit(arcs.body)
-    columns["a_norm"] = np.linalg.norm(found[:, :, 0], axis=-1)
+    columns["a_norm"] = np.linalg.norm(implied[:, :, 0], axis=-1)
     if arcs.kick is not None:
         columns["steps_since_kick"] = np.broadcast_to(times - arcs.kick, rows)
-    usable = kept[:, times] & np.isfinite(found).all(axis=(2, 3))
+    usable = kept[:, times] & np.isfinite(implied).all(axis=(2, 3))
     if not usable.any():
         raise ValueError(
             "no state can be read: the model's predictions are not finite numbers, or every "

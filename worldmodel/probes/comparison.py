@@ -41,32 +41,32 @@ def against_known(
     if memory is not None and memory.shape[1] > STRETCH:
         known["training_copier"] = on_arcs(Parrot(length, memory=memory), "parrot")
     given = experiment, arcs, acceleration, kept
-    found = {name: _beside(each, *given) for name, each in known.items()}
-    return {name: beside for name, beside in found.items() if beside}
+    metrics = {name: _beside(each, *given) for name, each in known.items()}
+    return {name: beside for name, beside in metrics.items() if beside}
 
 
 def _beside(
     other: ArcPredictor, experiment: Experiment, arcs: Arcs, acceleration: np.ndarray,
     kept: np.ndarray,
 ) -> dict[str, Any]:  # fmt: skip
-    said = experiment.acceleration(arcs, other)
+    others = experiment.acceleration(arcs, other)
     times = np.array(arcs.read)
     true = true_acceleration(arcs, experiment.law)[:, times]
-    both = (acceleration[:, times], said[:, times])
+    both = (acceleration[:, times], others[:, times])
     usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
     if usable.sum() < 2:
         return {}
-    found: dict[str, Any] = _compared(*both, true, usable)
+    metrics: dict[str, Any] = _compared(*both, true, usable)
     if arcs.kick is not None:
-        found |= {"kick_gain": {}, "kick_likeness": {}}
+        metrics |= {"kick_gain": {}, "kick_likeness": {}}
         steps = times - arcs.kick
         for k in sorted({int(steps.min()), 4}):
             at = usable & (steps == k)
             if at.sum() > 1:
                 beside = _compared(*both, true, at)
-                found["kick_gain"][str(k)] = beside["gain"]
-                found["kick_likeness"][str(k)] = beside["likeness"]
-    return found
+                metrics["kick_gain"][str(k)] = beside["gain"]
+                metrics["kick_likeness"][str(k)] = beside["likeness"]
+    return metrics
 
 
 def _compared(

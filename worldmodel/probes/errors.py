@@ -28,18 +28,18 @@ def next_step(model: Any, chosen: Trajectories) -> dict[str, float]:
     straight = np.diff(position, n=2, axis=1)[:, first - 1 :]
     distance = np.linalg.norm(position[:, first + 1 :], axis=-1)
     size, straight_size = (np.linalg.norm(part, axis=-1) for part in (error, straight))
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     if isinstance(model, WorldModel):
         network = model.network
         crops = held_out_crops(chosen.position, first).to(next(network.parameters()).device)
         target = "position" if network.config.head == "tokens" else network.config.target
         with torch.no_grad():
-            found["loss"] = mean_loss(network.config, network.scales, network, crops, 1024)
-        found["acceleration_share"] = acceleration_share(target, position)
+            metrics["loss"] = mean_loss(network.config, network.scales, network, crops, 1024)
+        metrics["acceleration_share"] = acceleration_share(target, position)
     for name, length in (("", size), ("straight_line_", straight_size)):
-        found[f"{name}error"] = float(np.sqrt(np.mean(length**2)))
-        found[f"{name}relative_error"] = float(np.median(length / distance))
-    return found
+        metrics[f"{name}error"] = float(np.sqrt(np.mean(length**2)))
+        metrics[f"{name}relative_error"] = float(np.median(length / distance))
+    return metrics
 
 
 def acceleration_share(target: str, position: Float[np.ndarray, "orbit time ..."]) -> float:

@@ -109,10 +109,10 @@ class Experiment:
         known = self.trained.training_facts
         if known is not None and known.fingerprint == self.facts.fingerprint:
             return self.source
-        told = self.trained.trained_on
-        if told is None or not Path(told).exists():
+        path = self.trained.trained_on
+        if path is None or not Path(path).exists():
             return None
-        source = Source(told)
+        source = Source(path)
         return source if known is None or known.fingerprint == source.facts.fingerprint else None
 
     @property

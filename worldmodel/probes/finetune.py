@@ -101,9 +101,9 @@ def fine_tune(
     parameters = [p for group in groups for p in group["params"] if p.requires_grad]  # type: ignore[attr-defined]
     for step in range(steps):
         positions, labels = (torch.as_tensor(part).to(device) for part in batch(step))
-        said = tuned(positions.float())
-        labels = labels[:, -said.shape[1] :]
-        error = said - labels.float()
+        output = tuned(positions.float())
+        labels = labels[:, -output.shape[1] :]
+        error = output - labels.float()
         counted = torch.isfinite(labels)
         loss = error[counted].square().mean() if counted.any() else error.sum() * 0
         optimizer.zero_grad(set_to_none=True)

@@ -16,19 +16,19 @@ from orbits.statistics import r_squared, varies
 def measure(table: pd.DataFrame, seed: int) -> dict[str, Any]:
     """Metrics of a table of force samples; errors if it holds the true accelerations. Intervals of
     exponents come from resamplings over orbits."""
-    position, found = vectors(table), vectors(table, "a_")
+    position, implied = vectors(table), vectors(table, "a_")
     orbit = table["orbit"].to_numpy()
     metrics: dict[str, Any] = {}
     known = "true_a_x" in table
     if known:
         true = vectors(table, "true_a_")
-        off, size = (np.linalg.norm(vectors, axis=-1) for vectors in (found - true, true))
-        metrics |= {"r2": r_squared(found, true)}
+        off, size = (np.linalg.norm(vectors, axis=-1) for vectors in (implied - true, true))
+        metrics |= {"r2": r_squared(implied, true)}
         metrics |= {"median_relative_error": float(np.median(off / size))}
     metrics |= {
-        "non_central": non_central_part(found, position),
-        **power_of_distance(found, position, attracting_gm(table), orbit, seed),
-        **_mass_metrics(table, found, position, seed),
+        "non_central": non_central_part(implied, position),
+        **power_of_distance(implied, position, attracting_gm(table), orbit, seed),
+        **_mass_metrics(table, implied, position, seed),
         "rows": len(table),
         "orbits": int(table["orbit"].nunique()),
     }
@@ -37,12 +37,12 @@ def measure(table: pd.DataFrame, seed: int) -> dict[str, Any]:
         for k in sorted(table["steps_since_kick"].unique()):
             at = (table["steps_since_kick"] == k).to_numpy()
             if at.sum() > 1:
-                metrics["kick_r2"][str(int(k))] = r_squared(found[at], true[at])
+                metrics["kick_r2"][str(int(k))] = r_squared(implied[at], true[at])
     return metrics
 
 
 def _mass_metrics(
-    table: pd.DataFrame, found: np.ndarray, position: np.ndarray, seed: int
+    table: pd.DataFrame, implied: np.ndarray, position: np.ndarray, seed: int
 ) -> dict[str, Any]:
     """What only data with different masses reveal, and the third law.
 
@@ -56,7 +56,7 @@ def _mass_metrics(
     varying = {name: values for name, values in masses.items() if varies(values)}
     metrics: dict[str, Any] = {"gm_varies": "gm" in varying}
     if varying:
-        radial = -radial_part(found, position)
+        radial = -radial_part(implied, position)
         kept = radial > 0
         orbit, exponents = table["orbit"].to_numpy()[kept], dict.fromkeys(varying, Estimate())
         if len(np.unique(orbit)) >= 2 * (len(varying) + 2):

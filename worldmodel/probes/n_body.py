@@ -49,10 +49,10 @@ def table_of_bodies(experiment: Experiment) -> pd.DataFrame:
     acceleration, law = experiment.acceleration(arcs), experiment.known_law
     times, tables = np.array(read), []
     for row, number in enumerate(arcs.index):
-        found = acceleration[row, times]
-        kept = np.isfinite(found).all(axis=(1, 2))
+        accelerations = acceleration[row, times]
+        kept = np.isfinite(accelerations).all(axis=(1, 2))
         at = times[kept]
-        table = planet_rows(at * facts.dt, seen[row, at], found[kept], law, mass[row])
+        table = planet_rows(at * facts.dt, seen[row, at], accelerations[kept], law, mass[row])
         tables.append(table.assign(orbit=number))
     whole = pd.concat(tables, ignore_index=True)
     if whole.empty:

@@ -89,12 +89,12 @@ class Patched:
     def __init__(self, inside: Inside, context_length: int, states: PairedStates) -> None:
         self.inside, self.states = inside, states
         self.context_length = context_length
-        said, parts = [], []
+        outputs, parts = [], []
         for rows in self._at_once(torch.arange(len(states.force))):
             with torch.no_grad(), kept_outputs(inside.module, inside.layers) as kept:
-                said.append(self.implied(rows))
+                outputs.append(self.implied(rows))
             parts.append({site: _last(output, len(rows)) for site, output in kept.items()})
-        self.acceleration = torch.cat(said)
+        self.acceleration = torch.cat(outputs)
         self.layers: dict[str, Float[Tensor, "state feature"]] = {}
         """Activations at the last position, for sites with a vector for each state that varies and
         is no narrower than the force."""
@@ -109,18 +109,18 @@ class Patched:
     def implied(self, rows: Tensor) -> Vectors:
         """The second difference of the predictions for some states, au/yr^2."""
         seen = self.states.contexts[rows]
-        said = self.inside.following(seen[:, -self.context_length :])
-        return ((said - 2 * seen[:, -1] + seen[:, -2]) / self.states.dt**2)[:, 0]
+        output = self.inside.following(seen[:, -self.context_length :])
+        return ((output - 2 * seen[:, -1] + seen[:, -2]) / self.states.dt**2)[:, 0]
 
     def answer(self, site: str, edit: Callable[[Tensor, Tensor], Edit]) -> Answer:
         """The tested states' answer when a site is edited, given receivers and donors."""
         receivers, donors = self.states.pairs
         with torch.no_grad():
-            said = []
+            outputs = []
             for part in self._at_once(torch.arange(len(receivers))):
                 with intervene(self.inside.module, site, edit(receivers[part], donors[part])):
-                    said.append(self.implied(receivers[part]))
-        change = torch.cat(said) - self.acceleration[receivers]
+                    outputs.append(self.implied(receivers[part]))
+        change = torch.cat(outputs) - self.acceleration[receivers]
         wanted = self.states.force[donors] - self.states.force[receivers]
         slope = (change * wanted).sum() / (wanted**2).sum()
         missed, leaked = (_ratio(change - part * wanted, wanted) for part in (1.0, slope))
@@ -191,16 +191,16 @@ def asked_at(patched: Patched, site: str, steps: int, seed: int) -> dict[str, fl
     """All that the read-out `causal` measures at a site; without steps no rotation is learned."""
     decoded, subspace = patched.probe(site)
     probe = patched.exchanged(site, subspace)
-    found = {"decoded": decoded, "probe": probe.followed}
-    found |= {"probe_slope": probe.slope, "probe_leaked": probe.leaked}
-    found["random"] = patched.at_random(site, subspace).followed
+    metrics = {"decoded": decoded, "probe": probe.followed}
+    metrics |= {"probe_slope": probe.slope, "probe_leaked": probe.leaked}
+    metrics["random"] = patched.at_random(site, subspace).followed
     if steps:
         subspace, other = (patched.rotation(site, sign, steps, seed) for sign in (1, -1))
         carried, reverse = patched.exchanged(site, subspace), patched.exchanged(site, other)
-        found |= {"rotation": carried.followed, "reversed": reverse.reversed}
-        found["beyond"] = carried.followed - max(0.0, reverse.reversed)
-    found["whole"] = patched.exchanged(site, None).followed
-    return found
+        metrics |= {"rotation": carried.followed, "reversed": reverse.reversed}
+        metrics["beyond"] = carried.followed - max(0.0, reverse.reversed)
+    metrics["whole"] = patched.exchanged(site, None).followed
+    return metrics
 
 
 def _last(output: Tensor, rows: int) -> Float[Tensor, "state feature"] | None:

@@ -33,9 +33,9 @@ def quantities_of(
     position, velocity, gm = arcs.at(orbit, time)
     r = np.linalg.norm(position, axis=-1)
     force = true_force(arcs, law, "vector")[orbit, time]
-    found = {"force": np.linalg.norm(force, axis=-1)}
-    found |= {f"force_{name}": force[:, axis] for axis, name in enumerate("xyz"[: force.shape[1]])}
-    found |= {"r": r, "inverse_square": 1 / r**2}
+    values = {"force": np.linalg.norm(force, axis=-1)}
+    values |= {f"force_{axis}": part for axis, part in zip("xyz", force.T, strict=False)}
+    values |= {"r": r, "inverse_square": 1 / r**2}
     if law.name == "newton":
         state = position[:, None], velocity[:, None], gm  # as orbits of one time
         energy = specific_energy(law, *state)[:, 0]
@@ -43,10 +43,10 @@ def quantities_of(
         bound = energy < 0
         eccentricity = np.linalg.norm(lrl, axis=-1)
         major = np.where(bound, -gm / (2 * energy), np.nan)
-        found |= {"semi_major_axis": major, "eccentricity": eccentricity}
-        found["semi_minor_axis"] = major * np.sqrt(np.maximum(1 - eccentricity**2, 0))
-        found |= {f"lrl_{name}": lrl[:, axis] for axis, name in enumerate("xyz"[: lrl.shape[1]])}
-    return found
+        values |= {"semi_major_axis": major, "eccentricity": eccentricity}
+        values["semi_minor_axis"] = major * np.sqrt(np.maximum(1 - eccentricity**2, 0))
+        values |= {f"lrl_{axis}": part for axis, part in zip("xyz", lrl.T, strict=False)}
+    return values
 
 
 def nearest_states(arcs: Arcs, labelled: Arcs, points: int) -> Bool[np.ndarray, "orbit time"]:

@@ -66,8 +66,8 @@ class Reading:
     @property
     def attributes(self) -> dict[str, Any]:
         """All but the table."""
-        found = {"states": self.states, "metrics": self.metrics, **self.details}
-        return self.origin | found
+        reading = {"states": self.states, "metrics": self.metrics, **self.details}
+        return self.origin | reading
 
     @property
     def forces(self) -> "orbits.ForceSamples":

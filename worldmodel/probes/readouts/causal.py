@@ -131,10 +131,10 @@ class Causal(ReadOut):
         orbit, time = arcs.draw(self.states, random)
         kept = experiment.within(arcs)[orbit, time]
         orbit, time = orbit[kept], time[kept]
-        found = len(np.unique(orbit))
-        if found < self.least_orbits:
+        count = len(np.unique(orbit))
+        if count < self.least_orbits:
             raise ValueError(
-                f"the read-out causal needs {self.least_orbits} orbits or more; there are {found}."
+                f"the read-out causal needs {self.least_orbits} orbits or more; there are {count}."
             )
         if experiment.config.control == "injected":
             arcs = dataclasses.replace(arcs, gm=np.full_like(arcs.gm, float(np.median(arcs.gm))))
@@ -151,8 +151,8 @@ class Causal(ReadOut):
 def _best(table: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """The largest numbers of sites, in the order of one."""
     rows = list(table.values())
-    found = {name: max(row[name] for row in rows) for name in rows[0]}
-    for name in BESIDE.keys() & found.keys():
+    largest = {name: max(row[name] for row in rows) for name in rows[0]}
+    for name in BESIDE.keys() & largest.keys():
         row = max(rows, key=lambda row: row[name])
-        found |= {other: row[other] for other in BESIDE[name]}
-    return found
+        largest |= {other: row[other] for other in BESIDE[name]}
+    return largest

@@ -208,13 +208,13 @@ class Far(ReadOut):
         ends = {"closer": (nearest / BEYOND, nearest), "farther": (farthest, farthest * BEYOND)}
         unplanned = {UNPLANNED: FAR[UNPLANNED]}
         count = max(1, self.count // 2)
-        found = {}
+        by_side = {}
         for name, radius in ends.items():
             arcs, family = experiment.far_arcs(count, radius, unplanned)
             if len(arcs.gm):
                 states = read_states(experiment, arcs, family)
-                found[name] = _summary(states, np.ones(len(arcs.gm), dtype=bool))
-        return found
+                by_side[name] = _summary(states, np.ones(len(arcs.gm), dtype=bool))
+        return by_side
 
 
 def read_states(experiment: "Experiment", arcs: "Arcs", family: np.ndarray) -> FarStates:
@@ -230,14 +230,14 @@ def families(states: FarStates) -> dict[str, dict[str, Any]]:
     from orbits.statistics import r_squared
     from worldmodel.probes.states import FAR
 
-    found = {}
+    by_family = {}
     for number, name in enumerate(FAR):
         of = states.family == number
         if of.any():
             known = states.some(of & states.answered)
             r2 = r_squared(known.acceleration, known.true) if len(known.gm) > 1 else None
-            found[name] = {**_summary(states, of), "r2": r2}
-    return found
+            by_family[name] = {**_summary(states, of), "r2": r2}
+    return by_family
 
 
 def places(states: FarStates) -> list[dict[str, Any]]:
@@ -255,7 +255,7 @@ def cells(states: FarStates) -> list[dict[str, Any]]:
     ends = np.quantile(states.r, np.linspace(0, 1, CELL_PLACES + 1))
     place = np.searchsorted(ends[1:-1], states.r)
     speed, outward = np.minimum(states.speed, np.nextafter(SPEEDS[-1], 0)), states.outward
-    found = []
+    rows = []
     for number, low, name in itertools.product(range(CELL_PLACES), range(4), DIRECTIONS):
         slow, fast = SPEEDS[low : low + 2]
         inner, outer = DIRECTIONS[name]
@@ -263,10 +263,10 @@ def cells(states: FarStates) -> list[dict[str, Any]]:
         of &= (inner <= outward) & (outward <= outer)
         if of.any():
             edges = {"from": float(ends[number]), "to": float(ends[number + 1])}
-            found.append(
+            rows.append(
                 {**edges, "slow": slow, "fast": fast, "direction": name, **_summary(states, of)}
             )
-    return found
+    return rows
 
 
 def closed_loop(experiment: "Experiment", arcs: "Arcs") -> float | None:
@@ -286,14 +286,14 @@ def closed_loop(experiment: "Experiment", arcs: "Arcs") -> float | None:
     if experiment.config.correction == "numerov":
         implied = finite_step_corrected(implied, 1)
     share = arcs.shares[:, :1]
-    x, found = path[:, -3, 0] / share, implied[:, -2, 0] / share
+    x, acceleration = path[:, -3, 0] / share, implied[:, -2, 0] / share
     near, farthest = experiment.radius
     r = np.linalg.norm(x, axis=1)
-    inside = (r >= near) & (r <= farthest) & np.isfinite(found).all(axis=1)
+    inside = (r >= near) & (r <= farthest) & np.isfinite(acceleration).all(axis=1)
     if not inside.any():
         return None
     true = experiment.law.acceleration(x[inside], arcs.gm[inside])
-    return float(np.mean(_relative(found[inside] - true, true) <= RIGHT))
+    return float(np.mean(_relative(acceleration[inside] - true, true) <= RIGHT))
 
 
 def _accelerations(experiment: "Experiment", arcs: "Arcs") -> np.ndarray:

@@ -62,11 +62,11 @@ class Jacobian(ReadOut):
         count = min(self.states, len(orbit))
         chosen = np.sort(experiment.random().choice(len(orbit), count, replace=False))
         orbit, time = orbit[chosen], time[chosen] + arcs.read.start
-        found, error = experiment.predictor.jacobians(arcs, orbit, time)
+        slopes, error = experiment.predictor.jacobians(arcs, orbit, time)
         values = {
-            **deviations(found),
-            "locality": locality(found),
-            **gradient_errors(found, arcs, orbit, time, experiment),
+            **deviations(slopes),
+            "locality": locality(slopes),
+            **gradient_errors(slopes, arcs, orbit, time, experiment),
         }
         quartiles = {
             name: np.nanquantile(value, (0.25, 0.5, 0.75)) for name, value in values.items()
@@ -75,8 +75,8 @@ class Jacobian(ReadOut):
         metrics["states"] = count
         if error is not None:
             metrics["difference_error"] = error
-        by_lag = np.median(np.linalg.norm(found, axis=(2, 3)), axis=0)[::-1]
-        details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": found.shape[1]}
+        by_lag = np.median(np.linalg.norm(slopes, axis=(2, 3)), axis=0)[::-1]
+        details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": slopes.shape[1]}
         title = f"{experiment.who}, {experiment.states} states: medians over {count} states"
         text = side_by_side(title, {"": metrics}, self.labels)
         return Reading(metrics, experiment.states, text, details=details)
@@ -162,6 +162,6 @@ def gradient_errors(
     }
     errors = {}
     for name, direction in (("radial", outward), ("tangential", across)):
-        found = (gradient(jacobians, direction, arcs.shares[orbit], dt) * direction).sum(-1)
-        errors[f"{name}_error"] = np.abs(found / true[name] - 1)
+        slope = (gradient(jacobians, direction, arcs.shares[orbit], dt) * direction).sum(-1)
+        errors[f"{name}_error"] = np.abs(slope / true[name] - 1)
     return errors

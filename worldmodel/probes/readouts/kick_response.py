@@ -66,8 +66,8 @@ class KickResponse(ReadOut):
         details: dict[str, Any] = {"steps": list(range(1, steps + 1)), "context_length": length}
         metrics: dict[str, Any] = {}
         for what, arcs in responses.items():
-            found, true = experiment.acceleration(arcs), probes.true_acceleration(arcs, law)
-            r2, counts = response(found, true, experiment.within(arcs), arcs)
+            implied, true = experiment.acceleration(arcs), probes.true_acceleration(arcs, law)
+            r2, counts = response(implied, true, experiment.within(arcs), arcs)
             suffix = "" if what == "velocity" else "_gm"
             details |= {f"r2_{what}": r2, f"states_by_step{suffix}": counts}
             metrics |= summary(r2, suffix)
@@ -80,7 +80,7 @@ class KickResponse(ReadOut):
 
 
 def response(
-    found: Float[np.ndarray, "orbit time body axis"],
+    implied: Float[np.ndarray, "orbit time body axis"],
     true: Float[np.ndarray, "orbit time body axis"],
     kept: Bool[np.ndarray, "orbit time"],
     arcs: "probes.Arcs",
@@ -89,9 +89,9 @@ def response(
     r2: list[float | None] = []
     counts = []
     for time in arcs.read:
-        usable = kept[:, time] & np.isfinite(found[:, time]).all(axis=(1, 2))
+        usable = kept[:, time] & np.isfinite(implied[:, time]).all(axis=(1, 2))
         counts.append(int(usable.sum()))
-        a, b = found[usable, time], true[usable, time]
+        a, b = implied[usable, time], true[usable, time]
         r2.append(r_squared(a.reshape(len(a), -1), b.reshape(len(b), -1)) if len(a) > 1 else None)
     return r2, counts
 
@@ -99,11 +99,11 @@ def response(
 def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int | None]:
     """The response in a few numbers."""
     known = [value for value in r2 if value is not None]
-    found: dict[str, float | int | None] = {
+    metrics: dict[str, float | int | None] = {
         f"r2{suffix}_{k}": r2[k - 1] for k in (1, 2, 4, 8, 16, 32, 50) if k <= len(r2)
     }
-    found[f"r2{suffix}_least"] = min(known) if known else None
+    metrics[f"r2{suffix}_least"] = min(known) if known else None
     bad = [k for k, value in enumerate(r2, 1) if value is None or value < 0.9]
     after = max(bad, default=0) + 1
-    found[f"recovery{suffix}"] = after if after <= len(r2) else None
-    return found
+    metrics[f"recovery{suffix}"] = after if after <= len(r2) else None
+    return metrics

@@ -70,13 +70,13 @@ class Transfer(ReadOut):
         arcs = experiment.arcs(few)
         truth = probes.true_force(arcs, experiment.law, self.target)
         injected = config.control == "injected"
-        found = truth if injected else self._tuned(backbone, experiment, full, few, arcs)
+        force = truth if injected else self._tuned(backbone, experiment, full, few, arcs)
         if arcs.kick is None:
             labelled = probes.undisturbed(full, experiment.model.context_length)
             kept = probes.nearest_states(arcs, labelled, self.points)
         else:
             kept = experiment.within(arcs)
-        acceleration = _as_acceleration(found, arcs)
+        acceleration = _as_acceleration(force, arcs)
         table = probes.force_table(arcs, acceleration, experiment.law, experiment.facts.dt, kept)
         metrics = probes.measure(table, config.seed)
         metrics |= {"correction": "none", "frozen": self.frozen}
@@ -123,10 +123,10 @@ class Transfer(ReadOut):
         tuned = probes.fine_tune(backbone, batches, outputs, self.steps, self.frozen, seed)
         orbit = np.repeat(np.arange(len(arcs.gm)), len(arcs.read))
         time = np.tile(np.array(arcs.read), len(arcs.gm))
-        said = probes.last_outputs(tuned, arcs.contexts(orbit, time, length)) * unit
-        found = np.full((*arcs.position.shape[:2], outputs), np.nan)
-        found[orbit, time] = said
-        return found
+        values = probes.last_outputs(tuned, arcs.contexts(orbit, time, length)) * unit
+        force = np.full((*arcs.position.shape[:2], outputs), np.nan)
+        force[orbit, time] = values
+        return force
 
 
 def _split(
