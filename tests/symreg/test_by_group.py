@@ -187,6 +187,17 @@ def test_a_group_with_fewer_rows_than_constants_of_its_own_has_no_interval():
     assert np.allclose(found.predict(table[-5:]), table.y[-5:], rtol=1e-3)
 
 
+def test_a_form_that_fails_in_the_groups_that_had_no_say_is_no_law():
+    """c·log(d/x^1.5) follows 20 groups of a dozen noisy rows, and none of the decays."""
+    table, _ = galaxies(120)
+    wrong = searched(table, per_group="galaxy", form="c*log(d/x**1.5)")
+    right = searched(table, per_group="galaxy", form="a*exp(-b*x)")
+    fails = {name: [g.name for g in r.found_gates if g.passed is False] for name, r in
+             {"wrong": wrong, "right": right}.items()}  # fmt: skip
+    assert "no smooth misfit" in fails["wrong"]
+    assert not fails["right"]
+
+
 @pytest.mark.slow
 def test_the_form_of_many_small_groups_is_chosen_by_all_of_them():
     found = searched(galaxies(175)[0], per_group="galaxy")
