@@ -69,6 +69,8 @@ class ErrorModel:
         else:
             predicted = self.law.values(samples)
             errors = floored(np.where(np.isfinite(predicted), predicted, samples.y))
+            # a law that is zero in most rows gives these no size of their own
+            errors = np.where(errors > 0, errors, float(np.max(np.abs(samples.y))) or 1.0)
         return replace(samples, errors=errors, weights=None)
 
 

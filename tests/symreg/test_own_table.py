@@ -335,3 +335,10 @@ def test_units_that_do_not_fit_are_told():
     table = pd.DataFrame({"y [m]": 3 * np.exp(0.7 * x) * x, "x [kg]": x})
     found = recover(table, target="y", features="x", form="exp(x)*a + b", null=False)
     assert any("do not fit the formula" in note for note in found.notes)
+
+
+def test_a_formula_that_is_zero_in_most_rows_divides_by_nothing():
+    rows = [0.0] * 6 + [1.0] * 6
+    with np.errstate(all="raise"):
+        found = searched({"x": [0.0, *rows[:-1]], "y": rows}, time_limit=1)
+    assert not found.found
