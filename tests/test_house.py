@@ -40,7 +40,7 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15269,  # a form of many groups is tested in those that had no say in it
+        "code_lines": 15270,  # a form of many groups is tested in those that had no say in it
         "options": 120,
         "capitals": 461,
         "imports_in_functions": 26,

@@ -237,7 +237,9 @@ def _as_written(formula: sympy.Expr, finding: Finding) -> str:
         if estimate.value is not None
     }
     text = simple_numbers(formula, values)
-    return sympy.sstr(text if text.atoms(sympy.Float) else simplest(text, finding.samples))
+    # a constant of every group is a symbol, and has no value
+    done = text.atoms(sympy.Float) or finding.selection.grouped
+    return sympy.sstr(text if done else simplest(text, finding.samples))
 
 
 def noise_of(finding: Finding) -> str:

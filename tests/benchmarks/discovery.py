@@ -39,6 +39,7 @@ within it. F says that it was said to be found.
 
 import argparse
 import csv
+import re
 import time
 import warnings
 from collections.abc import Sequence
@@ -201,7 +202,29 @@ def gplearn(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Exp
     return sympy.sympify(str(model._program), locals={**known, **local}), None
 
 
-SEARCHES = {"orbitlaw": ours, "operon": operon, "gplearn": gplearn}
+def eggp(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, None]:
+    """Equality graphs: EGGP's regressor with the functions of ours, its own choice of the front.
+
+    At most half a minute, with twice the default size of a formula; it takes no seed.
+    """
+    from eggp import EGGP
+
+    model = EGGP(
+        nonterminals="add,sub,mul,div,power,sqrt,square,exp,log,sin,cos", maxSize=30, gen=10_000,
+        max_time=30,
+    )  # fmt: skip
+    model.fit(table[names].to_numpy(), table["target"].to_numpy())
+    best = model.results.loc[pd.to_numeric(model.results["loss_train"], errors="coerce").idxmin()]
+    # written in NumPy: columns x[:, i] and numbers t[j]
+    text = re.sub(r"x\[:, *(\d+)\]", lambda match: names[int(match[1])], best["Numpy"])
+    theta = [float(number) for number in str(best["theta"]).split(";") if number]
+    text = re.sub(r"t\[(\d+)\]", lambda match: f"({theta[int(match[1])]!r})", text)
+    local = {name: sympy.Symbol(name, real=True) for name in names}
+    square = {"square": lambda a: a**2, "power": lambda a, b: a**b}
+    return sympy.sympify(text.replace("np.", ""), locals={**square, **local}), None
+
+
+SEARCHES = {"orbitlaw": ours, "operon": operon, "gplearn": gplearn, "eggp": eggp}
 
 
 def run_laws(arguments: argparse.Namespace) -> None:
@@ -297,7 +320,7 @@ def main() -> None:
         part.add_argument("--laws", nargs="*")
         part.add_argument("--every", type=int, default=1, help="each so manyth law")
         part.add_argument(
-            "--with", dest="searches", nargs="*", default=[], choices=["operon", "gplearn"]
+            "--with", dest="searches", nargs="*", default=[], choices=list(SEARCHES)[1:]
         )
         part.add_argument("--half", type=int, choices=[0, 1], help="of the small problems")
         part.add_argument("--out")

@@ -187,6 +187,11 @@ def test_a_group_with_fewer_rows_than_constants_of_its_own_has_no_interval():
     assert np.allclose(found.predict(table[-5:]), table.y[-5:], rtol=1e-3)
 
 
+def test_a_form_whose_numbers_are_all_exact_or_of_a_group_is_written_as_it_is():
+    table = decays().assign(y=lambda t: t.metal.map(SIZES) * t.x**1.5)
+    assert searched(table, form="a*x**(3/2)").written == "a*x**(3/2)"
+
+
 def test_a_form_that_fails_in_the_groups_that_had_no_say_is_no_law():
     """c·log(d/x^1.5) follows 20 groups of a dozen noisy rows, and none of the decays."""
     table, _ = galaxies(120)
