@@ -12,6 +12,7 @@
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py llmsr --seeds 3
     python tests/benchmarks/discovery.py traps
+    python tests/benchmarks/discovery.py groups
     python tests/benchmarks/discovery.py nulls --draws 200
     python tests/benchmarks/discovery.py coverage --draws 200
     python tests/benchmarks/discovery.py feature-errors --draws 200
@@ -25,7 +26,8 @@ Newton, the ideal gas and Bode. `small`: the small problems of symbolic regressi
 relative to the rms, right (N) when right in the range and a quarter beyond it; `textbook`: the
 same of laws of other books. `llmsr`: LLM-SR's
 four problems, by what is left of the variance inside and outside the range of the rows. `traps`:
-exact tables whose truth is near a named law. `nulls`: permuted targets and pure noise. `coverage`:
+exact tables whose truth is near a named law. `groups`: one form, many small
+groups. `nulls`: permuted targets and pure noise. `coverage`:
 how often 95 % intervals hold the truth; `feature-errors`: the same where features have errors,
 which are given or kept back.
 
@@ -386,6 +388,35 @@ def run_traps(arguments: argparse.Namespace) -> None:
     print(f"== named wrongly: {len(named)} of {len(TRAPS)} {named}")
 
 
+GROUPED = {
+    "decay": (lambda s, x: s * np.exp(-0.7 * x), (0.5, 3), 0.05, 12, 20),
+    "saturation": (lambda s, x: s * x / (0.8 + x), (0.1, 5), 0.03, 12, 60),
+    "line": (lambda s, x: s * x + 1.5, (0, 4), 0.03, 10, 60),
+    "power": (lambda s, x: s * x**1.5, (0.5, 5), 0.05, 8, 40),
+    "cooling": (lambda s, x: 2 + s * np.exp(-0.9 * x), (0, 5), 0.02, 12, 60),
+}
+"""Law of a group's size and x, range of x, noise, rows of a group, groups."""
+
+
+def run_groups(arguments: argparse.Namespace) -> None:
+    """Many small groups of one form, each with its own size: the form, and what is shared."""
+    for name, (law, (low, high), noise, rows, groups) in GROUPED.items():
+        rng = np.random.default_rng([groups, 21])
+        group = np.repeat(np.arange(groups), rows)
+        size, x = rng.uniform(1, 5, groups)[group], rng.uniform(low, high, groups * rows)
+        y = law(size, x)
+        unit = np.sqrt(np.mean(y**2)) if name in ("line", "cooling") else y
+        table = pd.DataFrame(
+            {"g": group, "x": x, "y": y + noise * unit * rng.standard_normal(len(y))}
+        )
+        found = recover(table, target="y", features="x", per_group="g", null=False)
+        constants = found.per_group.constants.items()
+        shared = [constant for constant, each in constants if len(each) == 1]
+        print(
+            f"{name:<12}{found.status:<14} {found.per_group.form:<24} shared {shared}", flush=True
+        )
+
+
 def run_nulls(arguments: argparse.Namespace) -> None:
     """Targets with nothing in them: permuted forces, normal and log-normal noise."""
     wrong = 0
@@ -451,8 +482,8 @@ def run_feature_errors(arguments: argparse.Namespace) -> None:
 
 PARTS = {
     "feature-errors": run_feature_errors,
-    "classics": run_classics, "llmsr": run_llmsr, "traps": run_traps, "nulls": run_nulls,
-    "coverage": run_coverage,
+    "classics": run_classics, "llmsr": run_llmsr, "traps": run_traps, "groups": run_groups,
+    "nulls": run_nulls, "coverage": run_coverage,
 }  # fmt: skip
 
 if __name__ == "__main__":
