@@ -17,12 +17,13 @@ SMALL = {
     "01_newton_from_positions": """LAW = "GM*exp(-r/b)/r**2; b=3"  # a law of one's own
 ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, 1960""",
     "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
+}
+"""Settings of the first and the fastest notebook with which they only show that everything runs."""
+LONG = {
     "05_which_world_model": "ORBITS, STEPS, LINEAR = 60, 40, 'linear(states=200)'",
     "10_lssar_beside_softmax": "ORBITS, HELD_OUT, STEPS, CONTEXT = 60, 30, 40, 16",
 }
-"""Settings of notebooks with which they only show that everything runs."""
-LONG = ("05_which_world_model", "10_lssar_beside_softmax")
-"""Three and four networks, 15 minutes of a processor: never run at their full settings."""
+"""The same of three and four networks, 15 minutes of a processor: run in no other setting."""
 
 
 def assigned(node):
@@ -51,7 +52,7 @@ def run_notebook(tmp_path, monkeypatch):
         notebook = nbformat.read(FOLDER / name, as_version=4)
         if small:
             first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-            first.source = with_settings(first.source, SMALL[Path(name).stem])
+            first.source = with_settings(first.source, {**SMALL, **LONG}[Path(name).stem])
         if any("ipywidgets" in cell.source for cell in notebook.cells):
             pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
         for part in ("images", "examples"):  # tables and code that they read
@@ -189,7 +190,7 @@ def disagreement(shown, found, within):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in SMALL]
+    "name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)]
 )
 def test_a_notebook_runs_in_its_small_setting(name, run_notebook):
     cells = run_notebook(f"{name}.ipynb", timeout=600).cells

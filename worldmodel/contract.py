@@ -139,7 +139,7 @@ def _allowed(contexts: np.ndarray, answers: np.ndarray, precision: float) -> np.
     """(context, 1 ...) au by which a prediction from each context may differ."""
     here, before = contexts[:, -1], contexts[:, -2:][:, 0]
     # so coarse a number holds a step, to be added to a finer position
-    size = np.abs(answers - here if precision > COARSE else np.maximum(np.abs(answers), abs(here)))
+    size = abs(answers - here) if precision > COARSE else np.maximum(abs(answers), abs(here))
     bend = np.linalg.norm(answers - 2 * here + before, axis=-1, keepdims=True)
     return np.asarray(np.nan_to_num(ROUNDINGS * precision * size + SAME * bend))
 

@@ -218,10 +218,10 @@ class CheckedPredictor:
         """Show it two circles, long ones: ValueError if it breaks the contract, or is silent."""
         shown = circles(max(self.context_length + 3, LONG), axes, bodies, dt)
         first, second = (self.predict(shown) for _ in range(2))  # which asks four times
-        answers, apart = first, np.abs(second - first)
+        apart = np.abs(second - first)
         if np.isfinite(apart).any():
             self.noise = float(np.nanmedian(apart))
-        if np.isnan(answers).all():
+        if np.isnan(first).all():
             raise ValueError(
                 f"{self.name} gives no number on circles of 0.8 and 1.2 au; NaN says that it has "
                 "no answer in some places."

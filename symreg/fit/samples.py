@@ -64,6 +64,11 @@ class Samples:
     indicators: int = 0
 
     @property
+    def few(self) -> bool:
+        """Whether there are too few rows to keep some aside."""
+        return len(self.y) < 50
+
+    @property
     def features(self) -> tuple[str, ...]:
         """Names of the measured columns."""
         return self.names[: len(self.names) - self.indicators]

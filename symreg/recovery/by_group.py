@@ -19,7 +19,7 @@ from symreg.engines.base import Candidate
 from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
 from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
-from symreg.fit.noise import rounding
+from symreg.fit.noise import misfit_probability, rounding
 from symreg.fit.refine import Law, freed, is_same_law, preferred
 from symreg.fit.samples import Samples
 from symreg.recovery.config import RecoverConfig
@@ -52,9 +52,9 @@ def select_by_group(samples: Samples, search: Search) -> Selection:
         chosen.append(_chosen(laws, candidates, samples, config))
         law, errors = chosen[-1].law, chosen[-1].errors
         # a dozen noisy rows may lack the law among their formulas: another group is asked as well
-        settled = len(parts[g].y) >= 50 or law.mean_square <= rounding(samples.y) ** 2
-        settled = settled or (k > 0 and chosen[-2].forms[0].base == chosen[-1].forms[0].base)
-        if settled and misfit_of(law, errors.of(samples)) > EXPLAINED:
+        settled = not parts[g].few or law.mean_square <= rounding(samples.y) ** 2
+        no_better = k > 0 and chosen[-2].forms[0].base == chosen[-1].forms[0].base
+        if (settled or no_better) and misfit_of(law, errors.of(samples)) > EXPLAINED:
             break  # it leaves nothing in any group
     return _by_every_group(chosen[-1], samples, search)
 
@@ -215,6 +215,7 @@ class EveryGroup:
         samples: these, with the errors that the choice took them to have.
         prediction: (row,) of one row in five of each group by a fit to the others, NaN elsewhere.
         ratio: rms of what the form leaves in groups that had no say in it, over that in the others.
+        misfit_p: chance of a misfit as smooth in a feature, in all groups; None if undetermined.
         intervals: of the law's constants; those of a group with too few rows have none.
         covariance: (group, constant, constant).
     """
@@ -224,6 +225,7 @@ class EveryGroup:
     samples: Samples
     prediction: np.ndarray
     ratio: float
+    misfit_p: float | None
     intervals: list[Estimate]
     covariance: np.ndarray
 
@@ -263,7 +265,10 @@ def every_group(
     ]
     intervals, covariance = _pooled_intervals(grouped, samples, residuals)
     ratio = float(np.sqrt(sizes[0] / max(sizes[1], rounding(samples.y) ** 2)))
-    return EveryGroup(grouped, law, samples, prediction, ratio, intervals, covariance)
+    count = len(samples.features)  # a constant of each group leaves no mean in its rows
+    measured = replace(samples, X=samples.X[:, :count], names=samples.features, indicators=0)
+    chance = misfit_probability(residuals, measured)
+    return EveryGroup(grouped, law, samples, prediction, ratio, chance, intervals, covariance)
 
 
 def _pooled_intervals(

@@ -12,7 +12,7 @@ from orbits.statistics import r_squared
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.errors import ErrorModel
 from symreg.fit.monomial import usable
-from symreg.fit.noise import misfit_probability, robust_spread, weighed
+from symreg.fit.noise import robust_spread, weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
 from symreg.fit.outliers import FAR, outliers, outlying_rows
 from symreg.fit.refine import Law, refit_law
@@ -163,12 +163,8 @@ def _in_every_group(
     prediction, held_out = every.prediction[outside], every.samples.rows(outside)
     r2_linear, r2_log = _r2(prediction, held_out, samples.errors is not None)
     ratio = max(finding.evidence.held_out_ratio or 0.0, every.ratio)
-    count = len(every.samples.features)
-    of_features = replace(
-        every.samples, X=every.samples.X[:, :count], names=every.samples.names[:count], indicators=0
-    )
-    chance = misfit_probability(every.law.residuals(every.samples), of_features)
-    chances = [each for each in (finding.evidence.misfit_p, chance) if each is not None]
+    chances = (p for p in (finding.evidence.misfit_p, every.misfit_p) if p is not None)
+    misfit_p = min(chances, default=None)
     return replace(
         finding,
         selection=replace(finding.selection, law=every.law, grouped=every.grouped),
@@ -177,9 +173,7 @@ def _in_every_group(
         r2_log=r2_log,
         intervals=every.intervals,
         samples=every.samples,
-        evidence=replace(
-            finding.evidence, held_out_ratio=ratio, misfit_p=min(chances, default=None)
-        ),
+        evidence=replace(finding.evidence, held_out_ratio=ratio, misfit_p=misfit_p),
         covariance=every.covariance,
         outliers=outlying,
         rows=len(every.samples.y),
@@ -258,11 +252,10 @@ class Parts:
 def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
     training, held_out = samples.split(0.2, rng)
     # few rows are all searched; each is predicted by the formula fitted to the others
-    few = len(samples.y) < 50
-    if few:
+    if samples.few:
         training = held_out = samples
     training, held_out = (part.thinned(MOST_SEARCHED, rng) for part in (training, held_out))
-    return Parts(training, held_out, samples.thinned(MOST_SEARCHED, rng), few, ErrorModel())
+    return Parts(training, held_out, samples.thinned(MOST_SEARCHED, rng), samples.few, ErrorModel())
 
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:

@@ -51,7 +51,7 @@ import pandas as pd
 import sympy
 from discovery_laws import BOARDS, Law, sizes
 from discovery_small import right_inside_and_beyond, small, textbook
-from discovery_tables import BLURRED, COVERED, TRAPS, classics, halves
+from discovery_tables import BLURRED, COVERED, GROUPED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
 from symreg.fit.refine import charged, fit
@@ -222,8 +222,8 @@ def eggp(table: pd.DataFrame, names: list[str], seed: int) -> tuple[sympy.Expr, 
     theta = [float(number) for number in str(best["theta"]).split(";") if number]
     text = re.sub(r"t\[(\d+)\]", lambda match: f"({theta[int(match[1])]!r})", text)
     local = {name: sympy.Symbol(name, real=True) for name in names}
-    square = {"square": lambda a: a**2, "power": lambda a, b: a**b}
-    return sympy.sympify(text.replace("np.", ""), locals={**square, **local}), None
+    functions = {"square": lambda a: a**2, "power": lambda a, b: a**b}
+    return sympy.sympify(text.replace("np.", ""), locals={**functions, **local}), None
 
 
 SEARCHES = {"orbitlaw": ours, "operon": operon, "gplearn": gplearn, "eggp": eggp}
@@ -386,16 +386,6 @@ def run_traps(arguments: argparse.Namespace) -> None:
         print(f"{name:<22} found={found.found!s:<6} matches={found.matches} {found.expression}",
               flush=True)  # fmt: skip
     print(f"== named wrongly: {len(named)} of {len(TRAPS)} {named}")
-
-
-GROUPED = {
-    "decay": (lambda s, x: s * np.exp(-0.7 * x), (0.5, 3), 0.05, 12, 20),
-    "saturation": (lambda s, x: s * x / (0.8 + x), (0.1, 5), 0.03, 12, 60),
-    "line": (lambda s, x: s * x + 1.5, (0, 4), 0.03, 10, 60),
-    "power": (lambda s, x: s * x**1.5, (0.5, 5), 0.05, 8, 40),
-    "cooling": (lambda s, x: 2 + s * np.exp(-0.9 * x), (0, 5), 0.02, 12, 60),
-}
-"""Law of a group's size and x, range of x, noise, rows of a group, groups."""
 
 
 def run_groups(arguments: argparse.Namespace) -> None:

@@ -147,6 +147,16 @@ TRAPS = {
 """Exact tables whose truth is near a law that has a name, and is none."""
 
 
+GROUPED = {
+    "decay": (lambda s, x: s * np.exp(-0.7 * x), (0.5, 3), 0.05, 12, 20),
+    "saturation": (lambda s, x: s * x / (0.8 + x), (0.1, 5), 0.03, 12, 60),
+    "line": (lambda s, x: s * x + 1.5, (0, 4), 0.03, 10, 60),
+    "power": (lambda s, x: s * x**1.5, (0.5, 5), 0.05, 8, 40),
+    "cooling": (lambda s, x: 2 + s * np.exp(-0.9 * x), (0, 5), 0.02, 12, 60),
+}
+"""Law of a group's size and x, range of x, noise, rows of a group, groups."""
+
+
 COVERED: dict[str, tuple[str, dict[str, float]]] = {
     "newton": ("a/r**2", {"a": 39.478}),
     "power": ("a*r**b", {"a": 3.0, "b": -1.7}),
