@@ -395,7 +395,7 @@ def run_groups(arguments: argparse.Namespace) -> None:
         group = np.repeat(np.arange(groups), rows)
         size, x = rng.uniform(1, 5, groups)[group], rng.uniform(low, high, groups * rows)
         y = law(size, x)
-        unit = np.sqrt(np.mean(y**2)) if name in ("line", "cooling") else y
+        unit = np.sqrt(np.mean(y**2)) if name in ("line", "cooling", "wave") else y
         table = pd.DataFrame(
             {"g": group, "x": x, "y": y + noise * unit * rng.standard_normal(len(y))}
         )

@@ -153,6 +153,12 @@ GROUPED = {
     "line": (lambda s, x: s * x + 1.5, (0, 4), 0.03, 10, 60),
     "power": (lambda s, x: s * x**1.5, (0.5, 5), 0.05, 8, 40),
     "cooling": (lambda s, x: 2 + s * np.exp(-0.9 * x), (0, 5), 0.02, 12, 60),
+    "wave": (lambda s, x: s * np.sin(1.2 * x), (0.2, 6), 0.02, 12, 60),
+    "root": (lambda s, x: s * np.sqrt(x + 1.7), (0, 6), 0.02, 12, 60),
+    "logarithm": (lambda s, x: s * np.log(1 + 1.1 * x), (0.1, 6), 0.02, 12, 60),
+    "lorentz": (lambda s, x: s / (1 + 0.8 * x**2), (0, 4), 0.02, 12, 60),
+    "two rates": (lambda s, x: s * (np.exp(-0.9 * x) + 0.5), (0, 5), 0.02, 15, 60),
+    "stretch": (lambda s, x: s * x + 0.4 * x**3, (0.1, 3), 0.02, 12, 60),
 }
 """Law of a group's size and x, range of x, noise, rows of a group, groups."""
 
