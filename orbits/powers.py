@@ -144,12 +144,16 @@ def non_central_part(acceleration: np.ndarray, position: np.ndarray) -> float:
 
 
 def third_law(acceleration: np.ndarray, mass: np.ndarray) -> float:
-    """Root mean square of m1 a1 + m2 a2 over that of m1 a1; 0 where action equals reaction.
+    """Root mean square of m1 a1 + m2 a2 over that of m1 a1; 0 where action equals reaction, as it
+    does without any, and infinite where only the second body is pulled.
 
     Accelerations are (row, body, axis) of two bodies, masses (row, body).
     """
     force = mass[..., None] * acceleration
-    return float(np.sqrt(np.mean(force.sum(axis=1) ** 2) / np.mean(force[:, 0] ** 2)))
+    unbalanced, size = np.mean(force.sum(axis=1) ** 2), np.mean(force[:, 0] ** 2)
+    if size == 0:
+        return np.inf if unbalanced else 0.0
+    return float(np.sqrt(unbalanced / size))
 
 
 def _solved(square: np.ndarray, along: np.ndarray) -> np.ndarray:

@@ -132,8 +132,10 @@ def test_a_notebook_was_run_in_order_and_shows_nothing_of_the_machine(path):
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 DURATION = re.compile(r"\b\d[\d.]* (?:s|seconds?|minutes?)\b")
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-EXHAUSTED = re.compile(r"gone\s+through\s+without\s+omission:[^.]*\.")
-"""A faster processor goes through more."""
+EXHAUSTED = re.compile(
+    r"Note:\s+(?:gone\s+through\s+without\s+omission|the\s+search\s+ended\s+at\s+its\s+limit)[^.]*\."
+)
+"""A faster processor goes through more, and meets no limit."""
 HASH = re.compile(r"(?<!\.)\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}(?:\+|\b)")
 """Of a commit or a file; 6601371e of 1.6601371e-07 is none."""
 

@@ -89,3 +89,5 @@ def test_action_and_reaction():
     assert third_law(np.stack((a, -2 * a), axis=1), mass) == 0
     assert third_law(np.stack((a, 0 * a), axis=1), mass) == 1
     assert third_law(np.stack((a, -1.8 * a), axis=1), mass) == pytest.approx(0.1)
+    assert third_law(np.stack((0 * a, 0 * a), axis=1), mass) == 0
+    assert third_law(np.stack((0 * a, a), axis=1), mass) == np.inf
