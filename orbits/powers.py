@@ -151,9 +151,7 @@ def third_law(acceleration: np.ndarray, mass: np.ndarray) -> float:
     """
     force = mass[..., None] * acceleration
     unbalanced, size = np.mean(force.sum(axis=1) ** 2), np.mean(force[:, 0] ** 2)
-    if size == 0:
-        return np.inf if unbalanced else 0.0
-    return float(np.sqrt(unbalanced / size))
+    return float(np.sqrt(unbalanced / size)) if size else np.inf if unbalanced else 0.0
 
 
 def _solved(square: np.ndarray, along: np.ndarray) -> np.ndarray:

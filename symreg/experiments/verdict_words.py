@@ -238,7 +238,8 @@ def about_limits(limits: Limits) -> str:
         if name in limits.departures
     ]
     if (inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]) > 0:
-        parts.append(f"a Yukawa length below {inverse**-0.5:.2g} au")
+        # on top of whatever the law is: Yukawa's own has such a factor already
+        parts.append(f"a factor (1 + r/L)·exp(-r/L) with L below {inverse**-0.5:.2g} au")
     if limits.part is not None:
         parts.append(
             f"a part above {share(limits.part)} of the attraction in one of the {len(PARTS)} "

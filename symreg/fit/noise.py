@@ -119,16 +119,16 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
 
     Rows are binned by every feature, and by products of two; without misfit the squared means over
     their standard errors sum to chi-squared. The least chance over the features, times their
-    number; None for too few rows, or rounding alone.
+    number; None for too few rows, or rounding alone. Columns that indicate a row's group of
+    constants are none of the features: own constants leave no mean in their rows.
     """
+    X = samples.X[:, : len(samples.features)]
     groups, index = np.unique(samples.groups, return_inverse=True)
     if len(groups) < len(residuals):
         # rows of a group share an error: one mean a group counts
         count = np.bincount(index)
         residuals = np.bincount(index, residuals) / count
-        X = np.column_stack([np.bincount(index, column) / count for column in samples.X.T])
-    else:
-        X = samples.X
+        X = np.column_stack([np.bincount(index, column) / count for column in X.T])
     rows = len(residuals)
     bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
     if bins < 4 or np.sqrt(np.mean(residuals**2)) < rounding(samples.y):

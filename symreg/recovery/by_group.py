@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
 import numpy as np
+import sympy
 from scipy.special import stdtrit
 
 from orbits.estimates import CONFIDENCE, Estimate
@@ -20,8 +21,9 @@ from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
 from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
 from symreg.fit.noise import misfit_probability, rounding
-from symreg.fit.refine import Law, freed, is_same_law, preferred
+from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, preferred, refitted
 from symreg.fit.samples import Samples
+from symreg.formulas.expressions import constant_symbol
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import misfit_of
 from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
@@ -45,8 +47,7 @@ def select_by_group(samples: Samples, search: Search) -> Selection:
         watch.say(lambda: f"forms of group {len(best) + 1} of {len(largest)}", True)
         share = replace(search, watch=watch.part(1 / (len(largest) - k)))
         own = select(parts[g], share)
-        # a number that one group lets be simple may be another in the next
-        best.append([each for law in own.laws for each in (law, freed(law, parts[g]))])
+        best.append([each for law in own.laws for each in _with_more_numbers(law, parts[g])])
         candidates += own.candidates
         laws = [started(base, samples) for base in _nameless(best)[:80]]
         chosen.append(_chosen(laws, candidates, samples, config))
@@ -88,6 +89,45 @@ def _in_all(law: GroupedLaw, groups: int, place: Sequence[int]) -> GroupedLaw:
     return replace(law, values=values, shared=frozenset())
 
 
+def _with_more_numbers(law: Law, part: Samples) -> Iterator[Law]:
+    """The law; with a number for its exact ones; these with one size of all terms, and with another
+    unit of each feature.
+
+    A number that one group lets be simple may be another in the next. The rate in exp(-0.9·x) may
+    be one by a dozen rows, and then no number is left in its place. And what groups may share of
+    a·x + b·x² is a, b, or b/a.
+    """
+    yield law
+    yield (free := freed(law, part))
+    yield from _with_one_size(free)
+    features = (each for each in law.form.free_symbols if each.name in part.names)
+    for feature in sorted(features, key=str):
+        stretched = free.expression.xreplace({feature: sympy.Float(1.0) * feature})
+        other = refitted(stretched, part, law.source, law.seed)
+        # a power has the unit in the number that it has already
+        if other is not None and len(other.constants) > len(free.constants):
+            yield other
+            yield from _with_one_size(other)
+
+
+def _with_one_size(law: Law) -> Iterator[Law]:
+    """A sum, each of whose terms has a constant as a factor, as that of the first times the rest:
+    the same in one group."""
+    terms = sympy.Add.make_args(law.form)
+    places = {constant_symbol(i): i for i in range(len(law.constants))}
+    sizes = [places.keys() & set(sympy.Mul.make_args(term)) for term in terms]
+    if len(terms) < 2 or any(len(each) != 1 for each in sizes):
+        return
+    first, *others = (each.pop() for each in sizes)
+    if not (size := law.constants[places[first]]):
+        return
+    constants = list(law.constants)
+    for other in others:
+        constants[places[other]] /= size
+    form = first * sympy.Add(terms[0] / first, *terms[1:])
+    yield replace(law, form=form, constants=tuple(constants))
+
+
 def _nameless(lists: Sequence[Sequence[Law]]) -> list[Law]:
     """The first of each form, without its name: of the lists' first laws, their second, ..."""
     laws = filter(None, chain.from_iterable(zip_longest(*lists)))
@@ -106,14 +146,29 @@ def _chosen(
 
     errors, joint = errors_of(samples, list(grouped), floor, again, config.errors)
     samples = errors.of(samples)
-    joint.sort(key=lambda law: law.criterion(n, floor))
-    for each in joint[:6]:
+
+    def shared(law: Law) -> float:
+        """The criterion, if all groups had all constants in common and the errors stayed as large:
+        sharing may gain so much. Own numbers follow noise, so errors count by degrees of freedom.
+        """
+        square = law.mean_square * n / max(n - len(law.constants), 1)
+        own = grouped[law].base.constants
+        return replace(law, constants=own, mean_square=square).criterion(n, floor)
+
+    for each in sorted(joint, key=shared)[:6]:
         grouped[each] = refit_grouped(grouped[each], samples)
         for fewer in _sharing(grouped[each], samples, floor):
             law = fewer.joint(samples)
             grouped[law] = fewer
             joint.append(law)
-    joint.sort(key=lambda law: law.criterion(n, floor))
+    # a·x + b·x³ and a·x·(c + x²), where a and c differ by group or none does, are one law
+    joint.sort(key=lambda law: (round(law.criterion(n, floor), 3), len(grouped[law].form)))
+    distinct: dict[Law, np.ndarray] = {}
+    for each in joint:
+        values = grouped[each].predicted(samples)
+        if not any(np.allclose(values, others, SAME_LAW, 0.0) for others in distinct.values()):
+            distinct[each] = values
+    joint = list(distinct)
     law = preferred(joint, n, floor)
     best = {grouped[law].base: law}
     for each in joint:
@@ -265,9 +320,7 @@ def every_group(
     ]
     intervals, covariance = _pooled_intervals(grouped, samples, residuals)
     ratio = float(np.sqrt(sizes[0] / max(sizes[1], rounding(samples.y) ** 2)))
-    count = len(samples.features)  # a constant of each group leaves no mean in its rows
-    measured = replace(samples, X=samples.X[:, :count], names=samples.features, indicators=0)
-    chance = misfit_probability(residuals, measured)
+    chance = misfit_probability(residuals, samples)
     return EveryGroup(grouped, law, samples, prediction, ratio, chance, intervals, covariance)
 
 

@@ -5,7 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 
+from symreg.fit.refine import refitted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import symbol
+from symreg.recovery.by_group import _with_more_numbers
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
@@ -208,3 +213,33 @@ def test_the_form_of_many_small_groups_is_chosen_by_all_of_them():
     found = searched(galaxies(175)[0], per_group="galaxy")
     assert found.found
     assert re.fullmatch(r"c\d\*exp\(c\d\*x\)", found.per_group.form)
+
+
+def test_a_group_s_form_is_tried_with_a_rate_and_with_a_ratio_of_its_terms():
+    x = symbol("x")
+    rows = np.linspace(0.1, 4, 24)
+    part = Samples(rows[:, None], 2 + 3.1 * np.exp(-0.9 * rows), ("x",), np.arange(24))
+    law = refitted(2.0 + 3.0 * sympy.exp(-x), part, "test")
+    tried = list(_with_more_numbers(law, part))
+    assert [len(each.constants) for each in tried] == [2, 2, 2, 3, 3]
+    assert [each.form.is_Mul for each in tried] == [False, False, True, False, True]
+    for plain, ratio in (tried[1:3], tried[3:]):
+        assert np.allclose(plain.values(part), ratio.values(part), rtol=1e-12)
+    assert min(tried[3].constants) == pytest.approx(-0.9, rel=1e-6)
+    # a power has the unit of its feature in its constant, and one term has no ratio
+    assert len(list(_with_more_numbers(refitted(3.0 * x**1.5, part, "test"), part))) == 2
+
+
+@pytest.mark.slow
+def test_a_rate_that_a_dozen_rows_let_be_one_is_found():
+    rng = np.random.default_rng(21)
+    group = np.repeat(np.arange(60), 12)
+    x = rng.uniform(0, 5, len(group))
+    y = 2 + rng.uniform(1, 5, 60)[group] * np.exp(-0.9 * x)
+    y += 0.02 * np.sqrt(np.mean(y**2)) * rng.standard_normal(len(y))
+    found = searched(pd.DataFrame({"x": x, "metal": group, "y": y}))
+    assert found.found, found.explanation
+    constants = found.per_group.constants
+    shared = [each for each, names in constants.items() if len(names) == 1]
+    values = sorted(found.coefficients[each].value for each in shared)
+    assert values == pytest.approx([-0.9, 2], rel=0.02)
