@@ -147,7 +147,7 @@ def _chosen(
     errors, joint = errors_of(samples, list(grouped), floor, again, config.errors)
     samples = errors.of(samples)
 
-    def shared(law: Law) -> float:
+    def if_shared(law: Law) -> float:
         """The criterion, if all groups had all constants in common and the errors stayed as large:
         sharing may gain so much. Own numbers follow noise, so errors count by degrees of freedom.
         """
@@ -155,13 +155,14 @@ def _chosen(
         own = grouped[law].base.constants
         return replace(law, constants=own, mean_square=square).criterion(n, floor)
 
-    for each in sorted(joint, key=shared)[:6]:
+    for each in sorted(joint, key=if_shared)[:6]:
         grouped[each] = refit_grouped(grouped[each], samples)
         for fewer in _sharing(grouped[each], samples, floor):
             law = fewer.joint(samples)
             grouped[law] = fewer
             joint.append(law)
-    # a·x + b·x³ and a·x·(c + x²), where a and c differ by group or none does, are one law
+    # a·x + b·x³ and a·x·(c + x²), where a and c differ by group or none does, are one law. Rounding
+    # aside their criterion is the same: the shorter text stays
     joint.sort(key=lambda law: (round(law.criterion(n, floor), 3), len(grouped[law].form)))
     distinct: dict[Law, np.ndarray] = {}
     for each in joint:
