@@ -21,9 +21,14 @@ ORBITS, HELD_OUT, STEPS, SEARCHES, UNTIL = 60, 24, 60, 2, 1960""",
 """Settings of the first and the fastest notebook with which they only show that everything runs."""
 LONG = {
     "05_which_world_model": "ORBITS, STEPS, LINEAR = 60, 40, 'linear(states=200)'",
+    "07_weighing_the_solar_system": "YEARS, NOISE, DRAWS = 5, (1e-6,), 1",
+    "08_when": "ORBITS, STEPS, LEARNING = 60, 40, 10",
     "10_lssar_beside_softmax": "ORBITS, HELD_OUT, STEPS, CONTEXT = 60, 30, 40, 16",
+    "11_a_probe_of_your_own": """ORBITS, HELD_OUT = 60, 20
+SETTINGS = [{"target": "residual", "steps": n, "context_length": 2} for n in (5, 20)]""",
 }
-"""The same of three and four networks, 15 minutes of a processor: run in no other setting."""
+"""The same of those that train up to eight networks or weigh the Solar System eight times, 4 to 15
+minutes of a processor: run in no other setting."""
 
 
 def assigned(node):

@@ -59,7 +59,7 @@ def main():
     print(
         "\n".join([*lines, f"{same} numbers and verdicts are the same; {alone} of one run alone."])
     )
-    raise SystemExit(1 if len(lines) > 1 else 0)
+    raise SystemExit(1 if lines else 0)
 
 
 if __name__ == "__main__":
