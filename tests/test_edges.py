@@ -167,7 +167,9 @@ def test_a_column_that_is_there_twice_is_refused(shell):
     assert "several columns 'x'" in text
 
 
-@pytest.mark.parametrize(("target", "feature"), [(1e160, 1), (1e-200, 1), (1, 1e200), (1, 1e-160)])
+@pytest.mark.parametrize(
+    ("target", "feature"), [(1e160, 1), (1e100, 1), (1e-200, 1), (1, 1e200), (1, 1e-160)]
+)
 def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
     table = {"F": 3 / RADII**2 * target, "r": RADII * feature}
     pd.DataFrame(table).to_csv("t.csv", index=False)

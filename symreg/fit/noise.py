@@ -122,7 +122,7 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     number; None for too few rows, or rounding alone. Columns that indicate a row's group of
     constants are none of the features: own constants leave no mean in their rows.
     """
-    X = samples.X[:, : len(samples.features)]
+    X = samples.measured
     groups, index = np.unique(samples.groups, return_inverse=True)
     if len(groups) < len(residuals):
         # rows of a group share an error: one mean a group counts

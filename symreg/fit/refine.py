@@ -201,7 +201,7 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
 
     def made(constants: Sequence[float], errors: np.ndarray) -> Fit:
         values = tuple(float(value) for value in constants)
-        return Fit(values, float(np.mean(errors**2)), smooth_mean_square(errors, samples.X))
+        return Fit(values, float(np.mean(errors**2)), smooth_mean_square(errors, samples.measured))
 
     if not np.all(np.isfinite(start)):
         # an engine's constant beyond float64: nothing to fit from

@@ -74,6 +74,11 @@ class Samples:
         return self.names[: len(self.names) - self.indicators]
 
     @property
+    def measured(self) -> np.ndarray:
+        """(row, feature) the measured columns."""
+        return self.X[:, : len(self.features)]
+
+    @property
     def indicated(self) -> np.ndarray:
         """(row,) index of the group of constants."""
         return np.asarray(np.argmax(self.X[:, len(self.features) :], axis=1))

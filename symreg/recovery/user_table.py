@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-from orbits.expressions import CONSTANTS, FUNCTIONS
+from orbits.expressions import CONSTANTS, FUNCTIONS, MAX_NUMBER
 from orbits.options import require_known
 from orbits.tables import (
     LARGEST,
@@ -26,8 +26,8 @@ from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 from symreg.formulas.units import HEADER_UNIT
 
-LARGEST_TARGET = 1e130
-"""Of a target's numbers, which are squared and divided, and of their standard errors."""
+LARGEST_TARGET = MAX_NUMBER / 10
+"""Of a target's numbers, so that a formula can hold them, and of their standard errors."""
 LEAST_ROWS = 5
 FEW_ROWS = 20
 MOST_GROUPS = 500

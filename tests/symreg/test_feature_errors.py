@@ -69,9 +69,8 @@ def gravity(rows=300, seed=0):
     return table
 
 
-@pytest.mark.parametrize("given", [{"r": "5%"}, "r=s_r"])
-def test_a_law_is_searched_and_its_exponent_read_with_errors_on_a_feature(given):
-    found = recover(gravity(), target="F", features="r,m", sigma_of=given, null=False)
+def test_a_law_is_searched_and_its_exponent_read_with_errors_on_a_feature():
+    found = recover(gravity(), target="F", features="r,m", sigma_of={"r": "5%"}, null=False)
     assert found.form == "c1*m/r**2"
     k = found.coefficients["c1"]
     assert k.low < 6.67 < k.high

@@ -144,9 +144,14 @@ def test_a_table_that_cannot_tell_two_laws_finds_none():
         (lambda a, b: np.log(7 * a * a / b), "log(7.0*a**2/b)"),
         (lambda a, b: np.log10(7 * a * a / b), "0.434294*log(7.0*a**2/b)"),
         (lambda a, b: np.arccos(0.2 * a * np.cos(b)), "acos(0.2*a*cos(b))"),
-        (lambda a, b: 0.4 + 0.3 * 2**b, "0.3*exp(0.693147*b) + 0.4"),
-        (lambda a, b: a * (np.sin(b) + np.cos(b)) ** 2, "1.0*a*(sin(b) + cos(b))**2"),
-        (lambda a, b: a * np.exp(-b * a**1.5 * 20), "1.0*a*exp(-20.0*a**(3/2)*b)"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                (lambda a, b: 0.4 + 0.3 * 2**b, "0.3*exp(0.693147*b) + 0.4"),
+                (lambda a, b: a * (np.sin(b) + np.cos(b)) ** 2, "1.0*a*(sin(b) + cos(b))**2"),
+                (lambda a, b: a * np.exp(-b * a**1.5 * 20), "1.0*a*exp(-20.0*a**(3/2)*b)"),
+            )
+        ),
     ],
 )
 def test_targets_that_were_missed(target, formula):

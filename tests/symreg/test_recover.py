@@ -81,7 +81,9 @@ def test_a_table_without_a_law_is_compared_with_every_reference(make_force_table
     assert found.reference == "logarithmic"
 
 
-@pytest.mark.parametrize("kind", ["permuted", "noise", "nonsense"])
+@pytest.mark.parametrize(
+    "kind", ["permuted", *(pytest.param(k, marks=pytest.mark.slow) for k in ("noise", "nonsense"))]
+)
 def test_nothing_is_never_called_a_law(kind, make_force_table):
     table, _ = make_force_table("newton", seed=41, noise=0.01, orbits=20)
     field = radial_field(table).samples

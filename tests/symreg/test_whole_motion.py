@@ -57,8 +57,9 @@ def system():
     return masses, motion(masses, *state, DT * np.arange(801))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("heyoka")
-@pytest.mark.parametrize("hidden", [3, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("hidden", [3, 2])
 def test_a_hidden_planet_is_found_by_what_it_does(system, hidden):
     masses, position = system
     found = symreg.weigh(noisy(np.delete(position, hidden, axis=1)), noise=1e-7, unseen=1)
@@ -154,7 +155,7 @@ def test_simulators_agree_on_relativity(relativity):
 
 
 @pytest.mark.needs("heyoka")
-@pytest.mark.parametrize("true", [0.0, 1.0])
+@pytest.mark.parametrize("true", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
 def test_the_coefficient_of_relativity_is_what_acted(true):
     masses, *state = planets([1e-6, 1e-5], [0.2, 0.6], 0.2)
     times = 0.004 * np.arange(2000)
