@@ -40,9 +40,9 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15303,  # numbers near one, ratios and like forms of groups are told apart
+        "code_lines": 15321,  # an expansion that is nearly exact ends no search
         "options": 120,
-        "capitals": 461,
+        "capitals": 462,  # the error of the last digits
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },

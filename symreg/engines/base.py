@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 
 from orbits.options import require_known
+from symreg.enumeration.model import LAST_DIGITS
 from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import DOUBLE, misfit_probability, rounding
 from symreg.fit.refine import NODE_COST, Law, charged
@@ -242,6 +243,13 @@ def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequen
     extra = max(0, len(expression.atoms(sympy.Float)) - 2)
     limit = rounding(y) * (10 ** (-0.5 * extra) if rounding(y) == DOUBLE else 1.0)
     return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < limit**2)
+
+
+def is_final(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
+    """Whether a formula is exact to the last digits: it is no expansion of a law still to come."""
+    residuals, *_ = _errors(expression, X, y, names)
+    limit = LAST_DIGITS if rounding(y) == DOUBLE else rounding(y)
+    return is_exact(expression, X, y, names) and bool(np.mean(residuals**2) < limit**2)
 
 
 def explains_all(

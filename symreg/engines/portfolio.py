@@ -22,7 +22,7 @@ from symreg.engines.base import (
     Question,
     described,
     explains_all,
-    is_exact,
+    is_final,
     tell_best,
 )
 from symreg.engines.expressions import ExpressionsEngine
@@ -124,10 +124,10 @@ class PortfolioEngine(Engine):
         small, medium, large = EFFORTS
         # a quotient with six numbers follows cosh to rounding: small expressions are tried as well
         yield RationalEngine(self.question, sparse=False), lambda *_: False
-        yield ExpressionsEngine(self.question, (small,)), is_exact
-        yield RationalEngine(self.question, exact=False), is_exact
+        yield ExpressionsEngine(self.question, (small,)), is_final
+        yield RationalEngine(self.question, exact=False), is_final
         if columns <= FEW_COLUMNS:
-            yield ProjectionEngine(self.question, factors=False), is_exact
+            yield ProjectionEngine(self.question, factors=False), is_final
             yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield ProjectionEngine(self.question, sums=columns > FEW_COLUMNS), explains_all
         if columns > FEW_COLUMNS:

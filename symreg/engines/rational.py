@@ -52,6 +52,6 @@ class RationalEngine(Engine):
                 if outer is IDENTITY:
                     self.exhausted = (exhausted,) if exhausted else ()
                 formulas += [outer.written(each.expression(symbols)) for each in quotients]
-                if budget.watch.over or any(quotient.is_exact for quotient in quotients):
+                if budget.watch.over or any(quotient.is_final for quotient in quotients):
                     break
         return pareto_front(formulas, X, y, names, seed, self.name, exhaustive=True)

@@ -15,6 +15,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from symreg.enumeration.model import (
+    LAST_DIGITS,
     ROUNDING,
     SYMBOL,
     Table,
@@ -58,6 +59,11 @@ class Quotient:
         """Whether rounding is all that is left, simple numbers being no fitted ones."""
         fitted = sum(not np.isfinite(price(float(c))) for c in self.coefficients)
         return leaves_rounding(self.mean_square, fitted)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is exact to the last digits, so that nothing better can come."""
+        return self.is_exact and self.mean_square < LAST_DIGITS**2
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""

@@ -170,12 +170,12 @@ class Search:
                 states = scan.pairs(paired, paired, PAIRS)
                 states += scan.pairs(paired // 4, 4 * paired, PAIRS)
                 best = self._take(pool, outer, basis, states)
-                if self._done():
+                if self._final():
                     return
                 for _ in range(effort.terms - 2 if outer is IDENTITY else 1):
                     states = scan.extended(best[:BEAM], effort.paired, 2)
                     best = self._take(pool, outer, basis, states)
-                    if self._done():
+                    if self._final():
                         return
 
     def _times_polynomials(self, pool: Pool) -> None:
@@ -287,7 +287,12 @@ class Search:
         if np.isfinite(model.mean_square):
             self.models[repr((model.terms, id(model.outer)))] = model
 
+    def _final(self) -> bool:
+        """Whether to end at once: not for what may be the expansion of a law still to come."""
+        return any(model.is_final for model in self.models.values()) or self.watch.over
+
     def _done(self) -> bool:
+        """Whether no larger round is needed."""
         return any(model.is_exact for model in self.models.values()) or self.watch.over
 
     def _best(self, improved: bool) -> list[Model]:

@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from symreg.engines import ENGINES, choose_engine
-from symreg.engines.base import Budget, Question
+from symreg.engines.base import Budget, Question, described
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.formulas.expressions import complexity, evaluate
 from symreg.recovery.config import RecoverConfig
@@ -83,6 +83,23 @@ def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
 def test_a_space_that_an_engine_cannot_search_is_refused(name, space, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         choose_engine(name, RecoverConfig(**space).question)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [lambda m, b: m / np.sqrt(1 - b**2), lambda m, b: m * np.sqrt((1 + b) / (1 - b))],
+    ids=["mass", "Doppler"],
+)
+def test_an_expansion_that_comes_first_does_not_end_the_search(law):
+    """Up to v = c/30 two terms leave 5e-13, which counts as exact; beyond they are no law."""
+    light, rng = 299792458.0, np.random.default_rng(0)
+    mass, speed = rng.uniform(1, 10, 200), rng.uniform(1e5, 1e7, 200)
+    X = np.column_stack([mass, speed])
+    (pool,) = PortfolioEngine().search_all(X, law(mass, speed / light), "mv", [0], Budget())
+    best = min(pool, key=lambda each: described(each.expression, X, law(mass, speed / light), "mv"))
+    beyond = np.column_stack([mass, 20 * speed])
+    given = evaluate(best.expression, "mv", beyond)
+    np.testing.assert_allclose(given, law(mass, 20 * speed / light), rtol=1e-9)
 
 
 def test_a_null_control_goes_as_far_as_the_search_went():
