@@ -77,6 +77,12 @@ def syntax_of(text: str) -> ast.expr:
         ) from None
 
 
+def names_of(text: str) -> set[str]:
+    """The variables of a formula."""
+    names = {node.id for node in ast.walk(syntax_of(text)) if isinstance(node, ast.Name)}
+    return names - FUNCTIONS.keys() - CONSTANTS.keys()
+
+
 def algebra(text: str, seconds: float = SECONDS) -> AbstractContextManager[None]:
     """A limit on the computing time that sympy spends on a formula.
 

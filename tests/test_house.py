@@ -26,7 +26,7 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5962,  # a pair of bodies without forces has a third law
+        "code_lines": 5965,  # a form with a negative constant is read back
         "options": 40,
         "capitals": 78,
         "imports_in_functions": 27,

@@ -11,7 +11,7 @@ import pandas as pd
 import sympy
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
-from orbits.expressions import parse_expression
+from orbits.expressions import names_of, parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, wrapped
 from symreg.fit.expansions import Break
@@ -257,7 +257,7 @@ class Recovery(Result):
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""
-        symbols = {s.name: s for s in parse_expression(text).free_symbols}
+        symbols = {name: sympy.Symbol(name, positive=True) for name in names_of(text)}
         for name, (low, _) in self.domain.items():
             if low <= 0 and name in symbols:
                 symbols[name] = sympy.Symbol(name, real=True)

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,17 @@ def test_the_logarithm_of_a_ratio_is_found(scale):
     truth = 3 * np.log(scale * a / b)
     np.testing.assert_allclose(found.predict({"a": a, "b": b}), truth, atol=0.02)
     assert str(found.form) == ("c1*log(a/b)" if scale == 1 else "c1*log(a*c2/b)")
+
+
+def test_a_law_with_a_negative_constant_predicts():
+    """Positive numbers in the place of its constants would leave a root of a negative one."""
+    v = np.linspace(1, 10, 30)
+    line = searched({"y": 2 * v + 300, "v": v}, form="c1*v + c2")
+    law = replace(line, form="c1*sqrt(-1/(c2 + v**2))", coefficients={
+        "c1": replace(line.coefficients["c1"], value=20.0),
+        "c2": replace(line.coefficients["c2"], value=-400.0),
+    })  # fmt: skip
+    np.testing.assert_allclose(law.predict({"v": v}), 1 / np.sqrt(1 - v**2 / 400))
 
 
 @pytest.mark.parametrize("rows", [20, 200])
