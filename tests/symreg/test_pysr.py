@@ -241,7 +241,7 @@ def test_a_failure_of_pysr_leaves_what_other_engines_found(tmp_path, monkeypatch
     process_of(tmp_path, monkeypatch, "echo 'ERROR: no such thing' >&2; exit 1")
     there = classmethod(lambda cls: Availability(True, "here"))
     monkeypatch.setattr(PySREngine, "availability", there)
-    for name in ("explains_all", "is_exact"):
+    for name in ("explains_all", "is_final"):
         monkeypatch.setattr(portfolio, name, lambda *_: False)
     said = []
     r = np.linspace(0.3, 3, 50)
