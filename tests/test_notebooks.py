@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
@@ -60,8 +61,8 @@ def run_notebook(tmp_path, monkeypatch):
             first.source = with_settings(first.source, {**SMALL, **LONG}[Path(name).stem])
         if any("ipywidgets" in cell.source for cell in notebook.cells):
             pytest.importorskip("ipywidgets", reason="a slider needs the extra `notebooks`")
-        for part in ("images", "examples"):  # tables and code that they read
-            (tmp_path / part).symlink_to(FOLDER / part)
+        for part in ("images", "examples"):  # copies: a notebook may draw a figure of a page anew
+            shutil.copytree(FOLDER / part, tmp_path / part)
         resources = {"metadata": {"path": str(tmp_path)}}
         client = NotebookClient(
             notebook, timeout=timeout, kernel_name="python3", resources=resources
