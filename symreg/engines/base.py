@@ -11,12 +11,12 @@ import numpy as np
 import sympy
 
 from orbits.options import require_known
-from symreg.enumeration.model import LAST_DIGITS
 from symreg.fit.expansions import smooth_probability
-from symreg.fit.noise import DOUBLE, misfit_probability, rounding
+from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import NODE_COST, Law, charged
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded, skeleton
+from symreg.formulas.precision import DOUBLE, last_digits, leaves_rounding, rounding
 from symreg.formulas.reading import is_readable
 from symreg.formulas.watch import Watch
 
@@ -234,22 +234,24 @@ def installed(package: str) -> str | None:
 
 
 def is_exact(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
-    """Whether a formula leaves only rounding, and has not the numbers of an expansion.
-
-    Smooth functions agree with sums of others to 1e-12 with a dozen numbers, of which each gains
-    half a digit at least.
-    """
-    residuals, *_ = _errors(expression, X, y, names)
-    extra = max(0, len(expression.atoms(sympy.Float)) - 2)
-    limit = rounding(y) * (10 ** (-0.5 * extra) if rounding(y) == DOUBLE else 1.0)
-    return bool(np.all(np.isfinite(residuals)) and np.mean(residuals**2) < limit**2)
+    """Whether a formula leaves only rounding, and has not the numbers of an expansion."""
+    return _is_exact(expression, X, y, names, rounding(y))
 
 
 def is_final(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
     """Whether a formula is exact to the last digits: it is no expansion of a law still to come."""
+    return _is_exact(expression, X, y, names, last_digits(y))
+
+
+def _is_exact(
+    expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str], limit: float
+) -> bool:
+    """Whether a formula leaves less than a limit, and what rounding and its numbers allow."""
     residuals, *_ = _errors(expression, X, y, names)
-    limit = LAST_DIGITS if rounding(y) == DOUBLE else rounding(y)
-    return is_exact(expression, X, y, names) and bool(np.mean(residuals**2) < limit**2)
+    mean_square = float(np.mean(residuals**2)) if np.all(np.isfinite(residuals)) else np.inf
+    single = rounding(y) != DOUBLE
+    fitted = len(expression.atoms(sympy.Float))
+    return mean_square < limit**2 and (single or leaves_rounding(mean_square, fitted))
 
 
 def explains_all(
@@ -291,7 +293,7 @@ def _errors(
             more = 2 * float(np.sum(np.log(y / size)))
             kinds.append((samples.residuals(prediction), more, samples))
         nats = [
-            len(y) * np.log(max(np.mean(errors**2), rounding(y) ** 2)) + more
+            len(y) * np.log(max(np.mean(errors**2), last_digits(y) ** 2)) + more
             for errors, more, _ in kinds
         ]
     place = int(np.argmin(np.where(np.isfinite(nats), nats, np.inf)))
@@ -303,7 +305,7 @@ def described(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Seque
     residuals, _, nats = _errors(expression, X, y, names)
     if not np.isfinite(nats):
         return np.inf
-    precision = np.log(len(y)) - np.log(np.clip(np.mean(residuals**2), DOUBLE**2, 1.0))
+    precision = np.log(len(y)) - np.log(np.clip(np.mean(residuals**2), last_digits(y) ** 2, 1.0))
     return float(nats + len(expression.atoms(sympy.Float)) * precision) + NODE_COST * charged(
         expression
     )

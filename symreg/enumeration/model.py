@@ -15,17 +15,12 @@ from scipy.optimize import least_squares
 
 from symreg.enumeration.tree import Tree
 from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
 
 SYMBOL = 2.0
 """Nats per symbol: the logarithm of the choices at each, columns and about ten functions."""
 FITTED = 1.0
 """Nats for a fitted number beside half log n: its sign and size."""
-ROUNDING = 1e-12
-"""Relative error of exact data; less explains nothing more."""
-LAST_DIGITS = 1e-13
-"""Relative error of some dozen operations, one of which may cost three digits: a formula with less
-is not bettered by another. Between this and exact lie laws that lose more, and expansions of laws
-not met yet: a fourth power in v/c beside `1/sqrt(1 - (v/c)²)` leaves 5e-13 up to v = c/30."""
 FEW_STEPS, MOST_REFUSED = 6, 40
 """Of a polish from a near start; changes of a model that are fitted in all."""
 UNFIT = 1e3
@@ -37,16 +32,7 @@ def price_of_fitted(mean_square: float, rows: int) -> float:
 
     So a simple number that errs little more is the better, the less noise there is.
     """
-    return 0.5 * float(np.log(rows) - np.log(min(1.0, mean_square + ROUNDING**2))) + FITTED
-
-
-def leaves_rounding(mean_square: float, fitted: int) -> bool:
-    """Whether an error is that of exact data, and not of an expansion with so many numbers.
-
-    Smooth functions agree with sums of others to 1e-12 with a dozen numbers; each gains half a
-    digit at least. A law with as many still leaves 1e-15.
-    """
-    return mean_square < (1e2 * ROUNDING * 10 ** (-0.5 * max(0, fitted - 2))) ** 2
+    return 0.5 * float(np.log(rows) - np.log(min(1.0, mean_square + LAST_DIGITS**2))) + FITTED
 
 
 @dataclass(frozen=True)
@@ -156,7 +142,7 @@ class Model:
             cost += price(coefficient) if place in self.simple else number
         for tree in self.terms:
             cost += sum(min(price(value), number) for value in tree.numbers())
-        return 0.5 * rows * float(np.log(self.mean_square + ROUNDING**2)) + cost
+        return 0.5 * rows * float(np.log(self.mean_square + LAST_DIGITS**2)) + cost
 
     def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy."""

@@ -14,16 +14,10 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from symreg.enumeration.model import (
-    LAST_DIGITS,
-    ROUNDING,
-    SYMBOL,
-    Table,
-    leaves_rounding,
-    price_of_fitted,
-)
+from symreg.enumeration.model import SYMBOL, Table, price_of_fitted
 from symreg.enumeration.scan import Scan
 from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
 from symreg.formulas.watch import Watch
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
@@ -77,7 +71,7 @@ class Quotient:
         )
         if len(self.below) == 1 and not np.any(self.below):
             size -= 1
-        error = 0.5 * rows * float(np.log(self.mean_square + ROUNDING**2))
+        error = 0.5 * rows * float(np.log(self.mean_square + LAST_DIGITS**2))
         return error + numbers + SYMBOL * size
 
     def values(self, X: np.ndarray, coefficients: np.ndarray | None = None) -> np.ndarray:

@@ -12,11 +12,11 @@ from typing import Literal
 
 import numpy as np
 
-from symreg.fit.noise import DOUBLE
 from symreg.fit.orthogonal import scatter_beyond, slopes_of
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
+from symreg.formulas.precision import DOUBLE
 
 Noise = Literal["additive", "relative", "logarithmic"]
 Kind = Literal["given", "none", "additive", "relative", "logarithmic"]

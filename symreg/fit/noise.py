@@ -14,6 +14,7 @@ from scipy.spatial import KDTree
 from scipy.special import chdtrc, ndtr
 
 from symreg.fit.samples import Samples
+from symreg.formulas.precision import rounding
 
 ROWS_IN_A_BIN = 25
 MOST_BINS = 24
@@ -23,20 +24,10 @@ SMOOTH_BINS = 12
 SMOOTH_ROWS = 5
 WAVES = (0.25, 1.5)
 """Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
-DOUBLE, SINGLE = 1e-10, 3e-7
-"""Relative errors that arithmetic in double precision (where a difference may cost five digits) and
-in single precision leaves."""
 LARGEST = 1.103
 """Largest rms of a smooth error of unit rms about a fitted constant: a sine of random phase, over w
 periods, has mean square at most 1 - sin(2 pi w)/(2 pi w) about its mean, which is largest at w =
 0.715."""
-
-
-def rounding(y: np.ndarray) -> float:
-    """Relative error of a target that is rounding: smaller ones show no misfit."""
-    with np.errstate(over="ignore"):
-        single = np.array_equal(y, y.astype(np.float32))
-    return SINGLE if single else DOUBLE
 
 
 def local_scatter(samples: Samples) -> np.ndarray:

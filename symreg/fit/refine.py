@@ -19,7 +19,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from orbits.time_limit import TooLongError
-from symreg.fit.noise import DOUBLE, LARGEST, rounding, smooth_mean_square
+from symreg.fit.noise import LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
 from symreg.formulas.expressions import (
     constant_symbol,
@@ -31,6 +31,7 @@ from symreg.formulas.expressions import (
     with_floats,
 )
 from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.precision import LAST_DIGITS, rounding
 from symreg.formulas.reading import is_readable
 
 EXACT_RATIO = 20.0
@@ -133,7 +134,7 @@ class Law:
     def error(self, floor: float) -> float:
         """Mean square of the residuals, with the smooth error that the floor allows for free."""
         free = (LARGEST * floor) ** 2
-        return max(self.mean_square + max(free - self.smooth, 0.0), DOUBLE**2)
+        return max(self.mean_square + max(free - self.smooth, 0.0), LAST_DIGITS**2)
 
     def length(self, n: int) -> float:
         """Description length: twice the nats of its numbers and nodes."""

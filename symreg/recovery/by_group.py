@@ -20,10 +20,11 @@ from symreg.engines.base import Candidate
 from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
 from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
-from symreg.fit.noise import misfit_probability, rounding
+from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, preferred, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol
+from symreg.formulas.precision import rounding
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import misfit_of
 from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting

@@ -15,11 +15,12 @@ from symreg.fit.expansions import (
     expansion_of,
     smooth_probability,
 )
-from symreg.fit.noise import DOUBLE, LARGEST, misfit_probability, rounding, smooth_mean_square
+from symreg.fit.noise import LARGEST, misfit_probability, smooth_mean_square
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
+from symreg.formulas.precision import DOUBLE, rounding
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6

@@ -14,7 +14,6 @@ import numpy as np
 import sympy
 from scipy.stats import qmc
 
-from symreg.fit.noise import DOUBLE
 from symreg.fit.refine import (
     CLEARLY_BETTER,
     Law,
@@ -25,6 +24,7 @@ from symreg.fit.refine import (
 )
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
+from symreg.formulas.precision import LAST_DIGITS
 from symreg.projection.bases import is_angle
 from symreg.recovery.evidence import misfit_of
 
@@ -255,7 +255,7 @@ def explains_as_well(other: Law, law: Law, n: int) -> bool:
     # a longer one still competes with one function more of a variable and a number, f(c·x)
     if other == law or other.nodes > law.nodes + 6:
         return False
-    if other.mean_square > max(law.mean_square, DOUBLE**2) * np.exp(CLEARLY_BETTER / n):
+    if other.mean_square > max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n):
         return False
     more = len(other.constants) > len(law.constants)
     return not more or other.criterion(n, 0.0) <= law.criterion(n, 0.0)
