@@ -246,12 +246,11 @@ def is_final(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequen
 def _is_exact(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str], limit: float
 ) -> bool:
-    """Whether a formula leaves less than a limit, and what rounding and its numbers allow."""
+    """Whether a formula leaves less than a limit; in double precision its numbers lower it."""
     residuals, *_ = _errors(expression, X, y, names)
     mean_square = float(np.mean(residuals**2)) if np.all(np.isfinite(residuals)) else np.inf
-    single = rounding(y) != DOUBLE
-    fitted = len(expression.atoms(sympy.Float))
-    return mean_square < limit**2 and (single or leaves_rounding(mean_square, fitted))
+    fitted = len(expression.atoms(sympy.Float)) if rounding(y) == DOUBLE else 0
+    return leaves_rounding(mean_square, fitted, limit)
 
 
 def explains_all(

@@ -126,13 +126,17 @@ class Model:
     @property
     def is_exact(self) -> bool:
         """Whether rounding is all that is left, as `leaves_rounding` has it."""
-        fitted = len(self.numbers()) + len(self.coefficients) - len(self.simple)
-        return leaves_rounding(self.mean_square, fitted)
+        return leaves_rounding(self.mean_square, self.fitted_numbers)
 
     @property
     def is_final(self) -> bool:
         """Whether it is exact to the last digits, so that nothing better can come."""
-        return self.is_exact and self.mean_square < LAST_DIGITS**2
+        return leaves_rounding(self.mean_square, self.fitted_numbers, LAST_DIGITS)
+
+    @property
+    def fitted_numbers(self) -> int:
+        """How many of its numbers are no simple ones."""
+        return len(self.numbers()) + len(self.coefficients) - len(self.simple)
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""

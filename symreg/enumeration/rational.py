@@ -51,13 +51,17 @@ class Quotient:
     @property
     def is_exact(self) -> bool:
         """Whether rounding is all that is left, simple numbers being no fitted ones."""
-        fitted = sum(not np.isfinite(price(float(c))) for c in self.coefficients)
-        return leaves_rounding(self.mean_square, fitted)
+        return leaves_rounding(self.mean_square, self.fitted_numbers)
 
     @property
     def is_final(self) -> bool:
         """Whether it is exact to the last digits, so that nothing better can come."""
-        return self.is_exact and self.mean_square < LAST_DIGITS**2
+        return leaves_rounding(self.mean_square, self.fitted_numbers, LAST_DIGITS)
+
+    @property
+    def fitted_numbers(self) -> int:
+        """How many of its numbers are no simple ones."""
+        return sum(not np.isfinite(price(float(c))) for c in self.coefficients)
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""

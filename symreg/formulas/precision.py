@@ -23,10 +23,10 @@ def last_digits(y: np.ndarray) -> float:
     return LAST_DIGITS if rounding(y) == DOUBLE else SINGLE
 
 
-def leaves_rounding(mean_square: float, fitted: int) -> bool:
+def leaves_rounding(mean_square: float, fitted: int, limit: float = DOUBLE) -> bool:
     """Whether an error is that of exact data, and not of an expansion with so many numbers.
 
     Smooth functions agree with sums of others to 1e-12 with a dozen numbers; each gains half a
     digit at least. A law with as many still leaves 1e-15.
     """
-    return mean_square < (DOUBLE * 10 ** (-0.5 * max(0, fitted - 2))) ** 2
+    return mean_square < (limit * 10 ** (-0.5 * max(0, fitted - 2))) ** 2
