@@ -53,13 +53,26 @@ def worker_pool(count: int, modules: Sequence[str] = ()) -> Iterator[ProcessPool
     pool = ProcessPoolExecutor(count, context, _end_with_parent)
     try:
         yield pool
+        pool.shutdown()
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
+        _end(pool)
+        raise
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """Kill its processes, and wait for its thread: at the program's exit that finds pipes closed.
+
+    Again and again for five seconds, since a process may be on its start.
+    """
+    ending = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+    ending.start()
+    for _ in range(50):
         for process in active_children():
             if isinstance(process, _Worker):
                 process.kill()
-        raise
-    pool.shutdown()
+        ending.join(0.1)
+        if not ending.is_alive():
+            break
 
 
 def lost_worker(work: str) -> ValueError:

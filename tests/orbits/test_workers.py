@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import psutil
@@ -99,10 +100,11 @@ def test_workers_take_one_thread_each_and_leave_the_environment_alone():
     assert dict(os.environ) == before
 
 
-def test_a_failure_ends_workers_at_once(tmp_path):
-    began = time.monotonic()
+def test_a_failure_ends_workers_at_once_and_the_thread_that_serves_them():
+    began, threads = time.monotonic(), threading.active_count()
     with pytest.raises(ValueError, match="no luck"), worker_pool(1) as pool:
         pool.submit(time.sleep, 60)
         pool.submit(int, "1").running()
         raise ValueError("no luck")
+    assert threading.active_count() == threads
     assert time.monotonic() - began < 30
