@@ -44,14 +44,31 @@ class RationalEngine(Engine):
         formulas: list[sympy.Expr] = []
         with np.errstate(all="ignore"):
             for outer in (IDENTITY, *OUTER[1:]) if self.exact else (IDENTITY,):
+                column, factor = np.ones(len(y_few)), sympy.Integer(1)
                 if not outer.allowed(y_few):
+                    # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
+                    column, factor = _of_one_sign(X_few, y_few, symbols)
+                rest = y_few / column
+                if not outer.allowed(rest):
                     continue
-                table = Table.of(X_few, outer.forward(y_few), 1 / np.abs(outer.slope(y_few)))
+                sigma = np.abs(outer.slope(rest) / column)
+                table = Table.of(X_few, outer.forward(rest), sigma)
                 only_exact = not self.sparse or outer is not IDENTITY
                 quotients, exhausted = search_quotients(table, budget.watch, only_exact)
                 if outer is IDENTITY:
                     self.exhausted = (exhausted,) if exhausted else ()
-                formulas += [outer.written(each.expression(symbols)) for each in quotients]
+                formulas += [factor * outer.written(q.expression(symbols)) for q in quotients]
                 if budget.watch.over or any(quotient.is_final for quotient in quotients):
                     break
         return pareto_front(formulas, X, y, names, seed, self.name, exhaustive=True)
+
+
+def _of_one_sign(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> tuple[np.ndarray, sympy.Expr]:
+    """The first column over which a target is positive, or its negative; one if there is none."""
+    for column, symbol in zip(X.T, symbols, strict=True):
+        for sign in (1, -1):
+            if np.all(sign * column * y > 0):
+                return sign * column, sign * symbol
+    return np.ones(len(y)), sympy.Integer(1)

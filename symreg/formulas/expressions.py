@@ -84,9 +84,7 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
         c, f, e = _product(expression.base)
         power = expression.exp
         if c.is_positive or power.is_integer:
-            factors = Factors()
-            _multiply(factors, f, power)
-            return c**power, factors, e * power
+            return c**power, _raised(f, power), e * power
         return one, {_assemble(c, f, e): power}, zero
     if isinstance(expression, sympy.exp):
         return _exponential(expression.args[0])
@@ -95,6 +93,18 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
     arguments = [_normal_form(argument) for argument in expression.args]
     opaque = expression.func(*arguments)
     return (one, {opaque: one}, zero) if not opaque.is_number else (opaque, {}, zero)
+
+
+def _raised(factors: Factors, power: sympy.Expr) -> Factors:
+    """Factors to a power; of a root those whose sign is not known stay under one.
+
+    Both terms of sqrt((a - x)/(b - x)) may be negative, and have no root of their own then.
+    """
+    unsure = {base: p for base, p in factors.items() if not base.is_positive}
+    if power.is_integer or len(unsure) < 2:
+        return Factors({base: p * power for base, p in factors.items()})
+    sure = {base: p * power for base, p in factors.items() if base not in unsure}
+    return Factors({**sure, _assemble(sympy.Integer(1), Factors(unsure), sympy.Integer(0)): power})
 
 
 def _multiply(factors: Factors, more: Factors, power: sympy.Expr) -> None:
@@ -118,7 +128,7 @@ def _exponential(argument: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]
                 exponent += term
                 continue
             coefficient *= c**number
-            _multiply(factors, f, number)
+            _multiply(factors, _raised(f, number), sympy.Integer(1))
             exponent += number * e
         else:
             exponent += number * _normal_form(rest)

@@ -51,6 +51,7 @@ WAYS: tuple[Callable[[sympy.Expr], sympy.Expr], ...] = (
     sympy.cancel,
     sympy.trigsimp,
     lambda formula: sympy.trigsimp(sympy.together(formula)),
+    lambda formula: sympy.factor(formula, deep=True),
 )
 
 
@@ -110,20 +111,25 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     ways = WAYS if complexity(formula) <= LONGEST else ()
     for other in (bare, *(way(bare) for way in ways)):
         back = other.xreplace(numbers)
-        yield back
-        yield _with_unit_sums(back)
+        for form in (back, _with_unit_sums(back)):
+            exactly = form.xreplace({x: exact(float(x)) for x in form.atoms(sympy.Float)})
+            yield from (exactly, _with_plain_quotients(exactly))
 
 
 def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
-    """A number as another one, or as the product or ratio of two: by chance none is to 1e-12."""
+    """A number as the root of a simple one, or as a simple one times another, its inverse, or the
+    product or ratio of two: by chance none is to 1e-12."""
+    if is_simple(value**2):
+        return sympy.sqrt(exact(value**2))
     for (one, first), (other, second) in itertools.product(symbols.items(), repeat=2):
         for product, made in (
             (one, first),
+            (1 / one, 1 / first),
             (one * other, first * second),
             (one / other, first / second),
         ):
-            if abs(product - value) <= SAME * value:
-                return made
+            if is_simple(value / product):
+                return exact(value / product) * made
     return None
 
 
@@ -141,6 +147,25 @@ def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:
         return bool(node.is_Pow and node.base.is_Add and node.exp.is_number)
 
     return formula.replace(is_power_of_sum, unit)
+
+
+def _with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
+    """`-a/(b - c)` as `a/(c - b)`, and `sqrt(1/a)` as `1/sqrt(a)`."""
+
+    def turned(product: sympy.Expr) -> sympy.Expr:
+        number, rest = product.as_coeff_Mul()
+        factors = list(sympy.Mul.make_args(rest))
+        for place, factor in enumerate(factors):
+            base, power = factor.as_base_exp()
+            if base.is_Add and abs(power) == 1 and number.is_negative:
+                factors[place], number = (-base) ** power, -number
+        return number * sympy.Mul(*factors)
+
+    def is_root_of_inverse(node: sympy.Expr) -> bool:
+        return bool(node.is_Pow and node.base.is_Pow and node.base.exp == -1)
+
+    formula = formula.replace(lambda node: node.is_Mul, turned)
+    return formula.replace(is_root_of_inverse, lambda root: root.base.base**-root.exp)
 
 
 def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> sympy.Expr:

@@ -35,6 +35,11 @@ def told(formula):
         (X**0.3333333333333333, "x**(1/3)"),
         (1.0 * X + 2.0 * X * Y, "2*x*y + x"),
         (0.5 * X**2.0, "x**2/2"),
+        (Y * sympy.sqrt(-1 / (X**2 - 11.37)), "y/sqrt(11.37 - x**2)"),
+        (
+            2**0.5 * sympy.sqrt((X**2 / 2 - 3.37 * X * Y + 5.67845 * Y**2) / (7.73 - X)),
+            "Abs(x - 3.37*y)/sqrt(7.73 - x)",
+        ),
     ],
 )  # fmt: skip
 def test_formulas_are_written_as_one_would(formula, text):
