@@ -18,6 +18,7 @@ expressions = st.recursive(
         st.tuples(inner, inner).map(lambda p: p[0] + p[1]),
         st.tuples(inner, inner).map(lambda p: p[0] * p[1]),
         st.tuples(inner, inner).map(lambda p: p[0] / p[1]),
+        st.tuples(inner, inner).map(lambda p: sympy.sqrt((p[0] - 2) / (p[1] - 2))),
         inner.map(lambda e: sympy.log(1 + e)),
         inner.map(lambda e: sympy.exp(-e / 10)),
         inner.map(sympy.sqrt),

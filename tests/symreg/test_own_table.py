@@ -98,6 +98,32 @@ def test_a_law_with_a_negative_constant_predicts():
     np.testing.assert_allclose(law.predict({"v": v}), 1 / np.sqrt(1 - v**2 / 400))
 
 
+RELATIVITY = {
+    "mass": lambda m, b, u: m / np.sqrt(1 - b**2),
+    "momentum, of both signs": lambda m, b, u: m * b / np.sqrt(1 - b**2),
+    "time, transformed": lambda m, b, u: (m - b * u) / np.sqrt(1 - b**2),
+}
+
+
+@pytest.mark.parametrize("name", RELATIVITY)
+def test_a_law_is_found_where_its_expansion_leaves_less_than_a_billionth(name):
+    """Up to v = c/30 a fourth power leaves 1e-12; the law alone is right at twenty times these."""
+    light, rng = 299792458.0, np.random.default_rng(0)
+    m, v, u = (
+        rng.uniform(1, 10, 300),
+        rng.uniform(-1e7, 1e7, 300),
+        rng.uniform(-100, 100, 300),
+    )
+    own = light / 100 if name.startswith("time") else light
+    table = {"m": m, "v": v} | ({"u": u} if name.startswith("time") else {})
+    y = RELATIVITY[name](m, v / light, u / own)
+    found = searched({**table, "y": y}, engine="auto")
+    assert found.found
+    beyond = {**table, "v": 20 * v}
+    truth = RELATIVITY[name](m, 20 * v / light, u / own)
+    np.testing.assert_allclose(found.predict(beyond), truth, rtol=1e-8)
+
+
 @pytest.mark.parametrize("rows", [20, 200])
 def test_a_noisy_line_has_a_fitted_slope_with_an_interval(rows):
     # whatever simple numbers are near: 7/2·x + 1 of slope 3.52 was returned, and no number fitted
