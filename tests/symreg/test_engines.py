@@ -102,25 +102,6 @@ def test_an_expansion_that_comes_first_does_not_end_the_search(law):
     np.testing.assert_allclose(given, law(mass, 20 * speed / light), rtol=1e-9)
 
 
-SUMS = {
-    "the law of cosines": (lambda a, b, c: np.sqrt(a**2 + b**2 - 2 * a * b * np.cos(c)), 1.0, 3.0),
-    "a ratio": (lambda a, b: a * b / (a + b), 1.0, 3.0),
-    "a reciprocal of a sum": (lambda a, b: 1 / (0.3 / a + 1.7 / b), 1.0, 3.0),
-    "two waves": (lambda t: 2 * np.sin(3 * t) + 0.5 * np.cos(1.1 * t) + t, 0.1, 9.0),
-    "a wave": (lambda t, x: 2 * np.sin(3 * t) * x + 0.5 * x**3 - 1.2 * x, 0.5, 5.0),
-}
-
-
-@pytest.mark.parametrize("name", SUMS)
-def test_a_sum_is_found_exactly(name):
-    law, low, high = SUMS[name]
-    names = law.__code__.co_varnames
-    X, fresh = np.random.default_rng(0).uniform(low, high, (2, 200, len(names)))
-    (pool,) = PortfolioEngine().search_all(X, law(*X.T), names, [0], Budget())
-    best = min(pool, key=lambda each: described(each.expression, X, law(*X.T), names))
-    np.testing.assert_allclose(evaluate(best.expression, names, fresh), law(*fresh.T), rtol=1e-10)
-
-
 def test_a_null_control_goes_as_far_as_the_search_went():
     rng = np.random.default_rng(0)
     X = rng.uniform(1, 5, (60, 2))

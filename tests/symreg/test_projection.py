@@ -45,11 +45,25 @@ PRODUCTS = {
     "an exponent that is no half": (lambda a: 2 * a**-1.97, 1.0, 3.0),
     "a small constant": (lambda a, b: 6.6e-34 * a * b, 1.0, 3.0),
 }
+SUMS = {
+    "the law of cosines": (
+        lambda a, b, c: np.sqrt(a**2 + b**2 - 2 * a * b * np.cos(c)), 1.0, 3.0,
+    ),
+    "a ratio": (lambda a, b: a * b / (a + b), 1.0, 3.0),
+    "a reciprocal of a sum": (lambda a, b: 1 / (0.3 / a + 1.7 / b), 1.0, 3.0),
+    "a wave of its own frequency": (lambda x: 2 * np.sin(1.7 * x) + 0.5 * x**2 - 3 / x, 1.0, 9.0),
+    "two waves beside a line": (
+        lambda t: 2 * np.sin(3 * t) + 0.5 * np.cos(1.1 * t) + t, 0.1, 9.0,
+    ),
+    "a wave in one of three terms": (
+        lambda t, x: 2 * np.sin(3 * t) * x + 0.5 * x**3 - 1.2 * x, 0.5, 5.0,
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("name", [*PRODUCTS, *SUMS])
 def test_an_exact_law_is_found_exactly(name):
-    law, low, high = PRODUCTS[name]
+    law, low, high = (PRODUCTS | SUMS)[name]
     best = closest(law, low, high)
     assert best.loss < ROUNDED, best.expression
     # a hundred times the rounding: differences near zero lose digits
