@@ -117,9 +117,9 @@ class PortfolioEngine(Engine):
     def _families(self, columns: int) -> Iterator[tuple[Engine, Callable[..., bool]]]:
         """The families, and what a formula must show there to end the search.
 
-        Of one or two columns larger expressions are exhausted in less time than products. Of more
-        a small formula may explain noisy rows by chance and the law be a product, so that products
-        are searched before it is enough.
+        Of one or two columns larger expressions are exhausted in less time than products, and
+        hold what the sums of the projection do. Of more a small formula may explain noisy rows by
+        chance and the law be a product, so that products are searched before it is enough.
         """
         small, medium, large = EFFORTS
         # a quotient with six numbers follows cosh to rounding: small expressions are tried as well
@@ -129,7 +129,7 @@ class PortfolioEngine(Engine):
         if columns <= FEW_COLUMNS:
             yield ProjectionEngine(self.question, factors=False), is_final
             yield ExpressionsEngine(self.question, (medium,)), explains_all
-        yield ProjectionEngine(self.question), explains_all
+        yield ProjectionEngine(self.question, sums=columns > FEW_COLUMNS), explains_all
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield ExpressionsEngine(self.question, (large,)), explains_all

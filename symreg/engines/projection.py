@@ -1,4 +1,4 @@
-"""Projection: products of powers and functions, searched exhaustively.
+"""Projection: products of powers and functions, and short sums, searched exhaustively.
 
 It comes first because it can say that nothing in its family is better; otherwise engines that
 evolve formulas follow, its best formulas among their guesses.
@@ -23,6 +23,14 @@ from symreg.engines.base import (
 )
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
+from symreg.projection.atoms import (
+    EXPONENTIAL,
+    WAVES,
+    Atom,
+    atoms_of,
+    scaled_terms,
+    with_waves,
+)
 from symreg.projection.bases import (
     Argument,
     Column,
@@ -48,17 +56,28 @@ from symreg.projection.simplification import (
     set_to_one,
     simplified,
 )
+from symreg.projection.sums import (
+    MOST_TERMS,
+    Sum,
+    search_sums,
+    straight_lines,
+    sums_with_scales,
+    two_terms,
+)
 
 SIMPLIFIED = 24
 """Products of a search whose numbers are set to simple ones where possible."""
 POOR, FEW_SIMPLIFIED = 0.25, 3
 """Mean square of relative errors above which no product is the law, and so few are simplified."""
+SUMS = 8
+"""Sums of each number of terms."""
 MOST_VARIABLES = 10
 """Of more the functions have no arguments: monomials of three among 20 are 30 000."""
 FEW = 100
-"""With so few rows structure is hard to see: no formula ends the search but an exact one."""
+"""With so few rows structure is hard to see and sums cost little: they are tried too."""
 SIMPLE = 2
-"""Numbers up to which a product that explains all ends the search."""
+"""Numbers up to which a product that explains all ends the search; a sum may need fewer than one of
+more."""
 UNEQUAL = 2.0
 """Ratio of relative errors of small and large targets above which errors may be absolute."""
 OF_ONE_SIGN = 0.5
@@ -156,71 +175,89 @@ OUTER = (
 
 
 class ProjectionEngine(Engine):
-    """Products of powers with up to two functions, and straight lines.
+    """Products of powers with up to two functions, and sums of up to six terms.
 
     Args:
         question: what is searched.
+        sums: whether to search longer sums, where no product is the law.
         factors: whether to search functions in products, which takes nearly all of the time.
     """
 
     name: ClassVar[str] = "projection"
     exhaustive: ClassVar[bool] = True
 
-    def __init__(self, question: Question | None = None, factors: bool = True) -> None:
+    def __init__(
+        self, question: Question | None = None, sums: bool = True, factors: bool = True
+    ) -> None:
         super().__init__(question)
-        self.factors = factors
+        self.sums, self.factors = sums, factors
 
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
-        """The front; see the contract in `symreg.engines.base`.
+        """The front of both searches; see the contract in `symreg.engines.base`.
 
         The seed draws the rows; the rest is exhaustive.
         """
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        symbols = feature_symbols(names, X)
-        expressions = search(X[chosen], y[chosen], symbols, budget.watch, self.factors)
+        expressions = search(
+            X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums, self.factors
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             return pareto_front(expressions, X, y, names, seed, self.name, exhaustive=True)
 
 
 @np.errstate(all="ignore")  # powers over hundreds of decades
 def search(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch,
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch, sums: bool = True,
     factors: bool = True,
 ) -> list[sympy.Expr]:  # fmt: skip
-    """The best formulas of the family for the rows given, and straight lines.
+    """The best formulas of both families for the rows given.
 
     Args:
         X: (row, feature).
         y: (row,).
         symbols: (feature,) of sympy.
         watch: may end the search between its parts.
+        sums: whether to search longer sums, where no product is the law.
         factors: whether to search functions in products.
     """
-    lines = [sympy.Float(np.median(y)), *_lines(X, y, symbols)]
     usable = np.all(X != 0, axis=1) & (y != 0)
     if usable.sum() < 0.8 * len(y):
-        return lines  # columns of zeros and ones have no logarithm
+        # columns of zeros and ones have no logarithm; they are terms of sums
+        columns = variables(X, symbols)
+        return _sums(X, y, columns, atoms_of(columns), watch)
     X, y = X[usable], y[usable]
     names = [s.name for s in symbols]
     columns = variables(X, symbols)
-    short = _around(X, y, symbols)
-    expressions = [*lines, *short]
+    atoms = atoms_of(columns)
+    pairs = two_terms(y, atoms)[:4]
+    if all(each.mean_square > EXACT**2 for each in pairs):
+        # waves and screened forces in space fall as 1/r and 1/r²
+        scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
+        pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
+    short = [*_around(X, y, symbols), *(each.expression() for each in pairs)]
+    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if any(is_exact(each, X, y, names) for each in short):
         return expressions
     if not factors:
         for weights in (np.ones(len(y)), np.abs(y) / np.sqrt(np.mean(y**2))):
             expressions += _products(columns, y, weights, (), watch)[0]
         return expressions
-    simple = len(y) > FEW and any(_explains(each, X, y, names) for each in (*lines, *short))
+    short = [*expressions[:1], *short]
+    simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
     arguments, alike = _arguments(columns), np.ones(len(y))
     products, best = _products(columns, y, alike, arguments, watch, 1 if simple else 2)
     expressions += products
     few = (e for e in products[:3] if len(e.atoms(sympy.Float)) <= SIMPLE)
     explained = simple or (len(y) > FEW and any(_explains(e, X, y, names) for e in few))
     if best < EXACT**2 or explained or watch.over:
+        # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
+        return expressions
+    longer = _sums(X, y, columns, atoms, watch) if sums else []
+    expressions += longer
+    if watch.over or (len(y) > FEW and any(explains_all(e, X, y, names) for e in longer[:SUMS])):
         return expressions
     inner = _inner(LOGARITHMS[0], X, y, symbols)
     if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):
@@ -249,18 +286,10 @@ def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
-    """Straight lines in one column or all, for equal absolute and equal relative errors."""
-    constant, lines = sympy.Integer(1), []
-    sets = [*([place] for place in range(len(symbols))), list(range(len(symbols)))]
-    for sigma in (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y)))):
-        for places in sets:
-            design = np.column_stack([np.ones(len(y)), X[:, places]]) / sigma[:, None]
-            size = np.linalg.norm(design, axis=0)
-            size[size == 0] = 1.0
-            values = np.linalg.lstsq(design / size, y / sigma, rcond=1e-14)[0] / size
-            terms = (constant, *(symbols[place] for place in places))
-            lines.append(sum(sympy.Float(v) * term for v, term in zip(values, terms, strict=True)))
-    return lines
+    """Straight lines, for equal absolute and equal relative errors."""
+    columns = variables(X, symbols)
+    sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
+    return [each.expression() for sigma in sigmas for each in straight_lines(y, sigma, columns)]
 
 
 def _errors_are_absolute(
@@ -361,3 +390,26 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     weights = np.abs(z) * 2 * step / change
     weights = np.where(np.isfinite(weights), weights, 0.0)
     return weights / max(float(np.sqrt(np.mean(weights**2))), 1e-300)
+
+
+def _sums(
+    X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
+) -> list[sympy.Expr]:
+    """Short sums, for equal relative and equal absolute errors."""
+    waves = with_waves(atoms, columns)
+    scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES))
+    formulas: list[Sum] = []
+    size = np.abs(y)
+    floor = np.maximum(size, 1e-3 * np.max(size))
+    # where most targets lie below the floor, few rows would decide
+    relative = [size] if np.median(size) < np.min(floor) else []
+    for sigma in (*relative, floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
+        some = search_sums(y, sigma, waves, watch)
+        if not watch.over and min((s.mean_square for s in some), default=np.inf) > EXACT**2:
+            some += sums_with_scales(y, sigma, atoms, scaled, MOST_TERMS)
+        some.sort(key=lambda s: s.mean_square)
+        for terms in {len(s.atoms) for s in some}:
+            formulas += [s for s in some if len(s.atoms) == terms][:SUMS]
+        if watch.over or min((s.mean_square for s in some), default=np.inf) < EXACT**2:
+            break
+    return [each.expression() for each in formulas]

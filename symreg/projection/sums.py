@@ -1,0 +1,386 @@
+"""Short sums: T(y) = b1·m1 + b2·m2 + ..., and ratios of two of them.
+
+The terms m are monomials, some times a wave; T is y, its inverse, its square, a root or a
+logarithm. All pairs of terms have a closed form in one Gram matrix; the best pairs, and the best
+single terms, are extended term by term (a beam). Terms y·m make ratios: y = a·m1 +
+c·y·m2 is y = a·m1 / (1 - c·m2).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+from scipy.optimize import least_squares
+
+from symreg.formulas.watch import Watch
+from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
+from symreg.projection.bases import Column, measurable
+from symreg.projection.product_search import explained_by_pairs, worth
+from symreg.projection.products import EXACT
+
+PAIRED = 1500
+"""Terms, the best singly, paired with all others where there are more."""
+BEAM = 100
+"""Sums extended at each step."""
+SCREENED_ROWS = 150
+"""Rows that rank sums: noise alone correlates with a term by 1/sqrt(150) = 0.08 there."""
+MOST_TERMS = 6
+"""Of a sum: a longer one is an expansion."""
+CANCELLED = 1e-6
+"""Least size of a denominator, over that of its parts."""
+TOO_ALIKE = 1e-10
+"""Share of a term's square that the others must leave."""
+FITTED, GIVEN = 12, 4
+"""Sums of a number of terms that are fitted to all rows, and handed over."""
+PARTNERS = 400
+"""Terms that may come first beside a scaled one, simplest first."""
+STEPS, LARGEST_STEP = 12, 20.0
+"""Of a polish of scales; the logarithm of the largest change."""
+WORST = 1e6
+"""Residual of a sum that is not finite."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A function of the target that equals a sum.
+
+    Attributes:
+        forward: T(y).
+        slope: dT/dy, for the weights.
+        backward: y of the sum, in sympy.
+        positive: whether it needs y > 0.
+        ratio: whether terms may be multiplied by y, to form a denominator.
+    """
+
+    name: str
+    forward: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
+    backward: Callable[[sympy.Expr], sympy.Expr]
+    positive: bool = False
+    ratio: bool = False
+
+
+TRANSFORMS = (
+    Transform("y", lambda y: y, np.ones_like, lambda s: s),
+    Transform("ratio", lambda y: y, np.ones_like, lambda s: s, ratio=True),
+    Transform("1/y", lambda y: 1 / y, lambda y: 1 / y**2, lambda s: 1 / s),
+    Transform("y^2", lambda y: y**2, lambda y: 2 * y, sympy.sqrt, positive=True),
+    Transform("1/y^2", lambda y: y**-2.0, lambda y: 2 / y**3, lambda s: 1 / sympy.sqrt(s), True),
+    Transform("sqrt(y)", np.sqrt, lambda y: 0.5 / np.sqrt(y), lambda s: s**2, positive=True),
+    Transform("log(y)", np.log, lambda y: 1 / y, sympy.exp, positive=True),
+)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A fitted sum.
+
+    Attributes:
+        transform: of the target.
+        atoms: its terms.
+        coefficients: of the terms.
+        mean_square: of the weighted residuals, relative to the target's own size.
+        target: (row,) y.
+    """
+
+    transform: Transform
+    atoms: tuple[Term, ...]
+    coefficients: np.ndarray
+    mean_square: float
+    target: np.ndarray
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether functions are curved, and a numerator stands over no cancelling denominator."""
+        if any(isinstance(a, ScaledTerm) and a.is_linear for a in self.atoms):
+            return False
+        above = [a for a in self.atoms if not a.of_target]
+        parts = [
+            b * a.values for b, a in zip(self.coefficients, self.atoms, strict=True) if a.of_target
+        ]
+        if not above or not parts:
+            return bool(above)
+        whole = self.target - np.sum(parts, axis=0)
+        size = np.abs(self.target) + np.sum(np.abs(parts), axis=0)
+        return bool(np.all(np.abs(whole) > CANCELLED * size))
+
+    def expression(self) -> sympy.Expr:
+        """The formula, common factors in front."""
+        above = [
+            (b, a.expression)
+            for b, a in zip(self.coefficients, self.atoms, strict=True)
+            if not a.of_target
+        ]
+        below = [
+            (-b, a.expression)
+            for b, a in zip(self.coefficients, self.atoms, strict=True)
+            if a.of_target
+        ]
+        total = _gathered(above)
+        if below:
+            total = total / sympy.Add(1, *(sympy.Float(b) * m for b, m in below))
+        return self.transform.backward(total)
+
+
+def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
+    """A sum with common factors taken out."""
+    powers = [m.as_powers_dict() for _, m in terms]
+    common: sympy.Expr = sympy.Integer(1)
+    if len(terms) > 1:
+        for base in set(powers[0]).intersection(*map(set, powers[1:])):
+            if base.is_number:
+                continue
+            exponents = [power[base] for power in powers]
+            if all(e > 0 for e in exponents) or all(e < 0 for e in exponents):
+                common *= base ** min(exponents, key=abs)
+    return common * sympy.Add(*(sympy.Float(b) * (m / common) for b, m in terms))
+
+
+def search_sums(
+    y: np.ndarray,
+    sigma: np.ndarray,
+    atoms: Sequence[Atom],
+    watch: Watch,
+    terms: int = MOST_TERMS,
+) -> list[Sum]:
+    """The best sums of one term, of two, and so on, for every transform of the target.
+
+    Args:
+        y: (row,) a transform undefined for one of them is left out.
+        sigma: (row,) error of every row, or its substitute: |y| for equal relative errors.
+        atoms: terms to choose from.
+        watch: may end the search between transforms.
+        terms: most of them in a sum.
+    """
+    sums: list[Sum] = []
+    for transform in TRANSFORMS:
+        if transform.positive and not np.all(y > 0):
+            continue
+        with np.errstate(all="ignore"):
+            wanted, weights = transform.forward(y), 1 / np.abs(transform.slope(y) * sigma)
+            usable = np.all(np.isfinite(wanted * weights))
+        if not usable:
+            continue
+        pool = list(atoms[: 2 * MOST_ATOMS])
+        if transform.ratio:
+            with np.errstate(all="ignore"):
+                pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
+        sums += _beam(transform, wanted * weights, weights, pool, terms, y)
+        least = min((s.mean_square for s in sums), default=np.inf)
+        if transform is TRANSFORMS[0] and len(atoms) > len(pool) and least > EXACT**2:
+            sums += _beam(transform, wanted * weights, weights, atoms, terms, y)
+        if watch.over or min((s.mean_square for s in sums), default=np.inf) < EXACT**2:
+            break
+    return sums
+
+
+def sums_with_scales(
+    y: np.ndarray,
+    sigma: np.ndarray,
+    atoms: Sequence[Atom],
+    scaled: Sequence[ScaledTerm],
+    terms: int,
+) -> list[Sum]:
+    """The best sums of a scaled term and one other, then more of both kinds, best first.
+
+    As in 0.4 + 0.3·2^n: scales are on a grid, and improved in the best (variable projection).
+
+    Args:
+        y: (row,).
+        sigma: (row,) as in `search_sums`.
+        atoms: terms without a scale, simplest first.
+        scaled: terms with one.
+        terms: most of them in a sum.
+    """
+    weights = 1 / sigma
+    if not np.all(np.isfinite(y * weights)):
+        return []
+    sums = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
+    return sorted(sums, key=lambda each: each.mean_square)
+
+
+def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
+    """The best sums of one and two terms for equal relative errors: quick, and often the law."""
+    weights = 1 / np.abs(y)
+    if not np.all(np.isfinite(weights)):
+        return []
+    return _beam(TRANSFORMS[0], y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
+
+
+def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
+    """Straight lines: cheap to fit, and a reader's first thought.
+
+    A constant and one variable, or its logarithm; all variables.
+    """
+    constant = one(len(y))
+    lines = [Atom(column.values, column.expression) for column in columns]
+    logs = [
+        Atom(np.log(column.values), sympy.log(column.expression))
+        for column in columns
+        if np.all(column.values > 0)
+    ]
+    sets: list[tuple[Atom, ...]] = [(line,) for line in lines]
+    sets += [(constant, line) for line in (*lines, *logs)]
+    if len(lines) > 1:
+        sets += [tuple(lines), (constant, *lines)]
+    weights = 1 / sigma
+    sums = []
+    for atoms in sets:
+        whole = np.column_stack([atom.values * weights for atom in atoms])
+        state = tuple(range(len(atoms)))
+        sums.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y, weights))
+    return sums
+
+
+def _beam(
+    transform: Transform,
+    wanted: np.ndarray,
+    weights: np.ndarray,
+    plain: Sequence[Atom],
+    terms: int,
+    target: np.ndarray,
+    scaled: Sequence[ScaledTerm] = (),
+) -> list[Sum]:
+    """The best sums, term by term; with scaled terms the first pair has one."""
+    pool: list[Term] = [*plain, *scaled]
+    whole = _weighted(pool, weights)
+    good = measurable(whole)
+    first_scaled = int(np.count_nonzero(good[: len(plain)]))
+    pool = [atom for atom, use in zip(pool, good, strict=True) if use]
+    whole = whole[:, good]
+    if not pool or (scaled and not 0 < first_scaled < len(pool)):
+        return []
+    rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
+    columns, shown = _of_unit_length(whole[rows]), wanted[rows]
+    states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
+
+    def fitted(state: tuple[int, ...]) -> Sum:
+        return _fitted(transform, state, whole, wanted, pool, target, weights)
+
+    sums = [fitted(states[0])]
+    for count in range(2, terms + 1):
+        if count > 2:
+            ranked = _extended(states, columns, shown)
+        elif scaled:
+            ranked = _best_mixed(columns, shown, first_scaled)
+        else:
+            ranked = _best_pairs(columns, shown)
+        states = [state for _, state in ranked[:BEAM]]
+        if not states:
+            break
+        tried = [each for each in map(fitted, states[:FITTED]) if each.is_sound]
+        before = min(each.mean_square for each in sums)
+        sums += tried[:GIVEN]
+        after = min((each.mean_square for each in tried), default=np.inf)
+        if after < EXACT**2 or not worth(before, after, len(wanted)):
+            break
+    return sums
+
+
+def _weighted(atoms: Sequence[Term], weights: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.column_stack([atom.values * weights for atom in atoms])
+
+
+def _of_unit_length(columns: np.ndarray) -> np.ndarray:
+    size = np.linalg.norm(columns, axis=0)
+    return columns / np.where(size > 0, size, 1.0)
+
+
+def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
+    """The best pairs, in closed form: all, or with many terms the best with all."""
+    shared = wanted @ columns
+    order = np.argsort(-np.abs(shared))
+    columns, shared = columns[:, order], shared[order]
+    total = columns.shape[1]
+    best: list[tuple[float, tuple[int, ...]]] = []
+    paired = total if total <= 2 * MOST_ATOMS else PAIRED
+    for first in range(0, paired, 400):
+        rows = slice(first, min(first + 400, paired))
+        cosine = columns[:, rows].T @ columns[:, first:]
+        gain = explained_by_pairs(shared[rows, None], shared[first:], cosine, TOO_ALIKE)
+        most = min(2 * BEAM, gain.size)
+        for place in np.argpartition(gain.ravel(), -most)[-most:]:
+            i, j = divmod(int(place), gain.shape[1])
+            if i < j:
+                best.append(
+                    (float(gain.flat[place]), (int(order[first + i]), int(order[first + j])))
+                )
+    best.sort(key=lambda item: -item[0])
+    return best
+
+
+def _best_mixed(
+    columns: np.ndarray, wanted: np.ndarray, first_scaled: int
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Every scaled term with its best partner among the others, best first."""
+    plain, scaled = columns[:, :first_scaled], columns[:, first_scaled:]
+    gain = explained_by_pairs(
+        (wanted @ plain)[:, None], wanted @ scaled, plain.T @ scaled, TOO_ALIKE
+    )
+    partner, most = np.argmax(gain, axis=0), np.max(gain, axis=0)
+    order = np.argsort(-most)[: 2 * BEAM]
+    return [(float(most[j]), (int(partner[j]), first_scaled + int(j))) for j in order]
+
+
+def _extended(
+    states: Sequence[tuple[int, ...]], columns: np.ndarray, wanted: np.ndarray
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Every state with its best further terms, best first, each set of terms once."""
+    best: dict[tuple[int, ...], float] = {}
+    for state in states:
+        basis, _ = np.linalg.qr(columns[:, state])
+        rest = wanted - basis @ (basis.T @ wanted)
+        left = 1 - np.sum((basis.T @ columns) ** 2, axis=0)
+        with np.errstate(all="ignore"):
+            gain = np.where(left > TOO_ALIKE, (rest @ columns) ** 2 / left, 0.0)
+        explained = float(wanted @ wanted - rest @ rest)
+        for j in np.argpartition(gain, -10)[-10:]:
+            best[tuple(sorted((*state, int(j))))] = explained + float(gain[j])
+    return sorted(((gain, state) for state, gain in best.items()), key=lambda item: -item[0])
+
+
+def _fitted(
+    transform: Transform, state: tuple[int, ...], columns: np.ndarray, wanted: np.ndarray,
+    pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
+) -> Sum:  # fmt: skip
+    """A sum fitted to all rows, the scales of scaled terms too."""
+    atoms, design = tuple(pool[j] for j in state), columns[:, list(state)]
+    places = [k for k, atom in enumerate(atoms) if isinstance(atom, ScaledTerm)]
+    coefficients, rest = solved(design, wanted)
+    if places:
+        atoms, coefficients, rest = _polished(atoms, places, design, wanted, weights)
+    return Sum(transform, atoms, coefficients, float(np.mean(rest**2)), target)
+
+
+def _polished(
+    atoms: tuple[Term, ...], places: Sequence[int], design: np.ndarray, wanted: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[tuple[Term, ...], np.ndarray, np.ndarray]:  # fmt: skip
+    """Terms with better scales, coefficients, and (row,) residuals: variable projection."""
+
+    def at(steps: np.ndarray) -> tuple[tuple[Term, ...], np.ndarray, np.ndarray]:
+        moved, changed = list(atoms), design.copy()
+        for place, step in zip(places, steps, strict=True):
+            term = atoms[place]
+            assert isinstance(term, ScaledTerm)
+            moved[place] = term.scaled(float(np.exp(np.clip(step, -LARGEST_STEP, LARGEST_STEP))))
+            changed[:, place] = moved[place].values * weights
+        if not np.all(measurable(changed)):
+            return tuple(moved), np.zeros(len(atoms)), np.full(len(wanted), WORST)
+        return (tuple(moved), *solved(changed, wanted))
+
+    solution = least_squares(
+        lambda steps: at(steps)[2], np.zeros(len(places)), method="lm", xtol=1e-15, ftol=1e-15,
+        gtol=1e-15, max_nfev=STEPS * (1 + len(places)),
+    )  # fmt: skip
+    return at(solution.x)
+
+
+def solved(columns: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients of columns of any size by least squares, and (row,) residuals."""
+    size = np.linalg.norm(columns, axis=0)
+    size[size == 0] = 1.0
+    solution, *_ = np.linalg.lstsq(columns / size, wanted, rcond=1e-14)
+    return solution / size, wanted - columns / size @ solution
