@@ -26,7 +26,7 @@ FILES = {
 }
 LIMITS = {
     "orbits": {
-        "code_lines": 5965,  # a form with a negative constant is read back
+        "code_lines": 5972,  # an interrupted pool is waited for
         "options": 40,
         "capitals": 78,
         "imports_in_functions": 27,
@@ -40,9 +40,9 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15321,  # an expansion that is nearly exact ends no search
-        "options": 120,
-        "capitals": 462,  # the error of the last digits
+        "code_lines": 15363,  # expansions of relativity are no laws; quotients are written plainly
+        "options": 119,
+        "capitals": 461,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },
