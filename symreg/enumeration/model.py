@@ -6,6 +6,7 @@ decided by description length: n/2·log of the mean square, and for every number
 that it takes to write it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -105,8 +106,29 @@ class Table:
         return Table.of(self.X[chosen], self.y[chosen], self.sigma[chosen])
 
 
+class FittedFormula(ABC):
+    """A formula with the mean square of its residuals over the table's errors."""
+
+    mean_square: float
+
+    @property
+    @abstractmethod
+    def fitted_numbers(self) -> int:
+        """How many of its numbers are no simple ones."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether rounding is all that is left, as `leaves_rounding` has it."""
+        return leaves_rounding(self.mean_square, self.fitted_numbers)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is exact to the last digits, so that nothing better can come."""
+        return leaves_rounding(self.mean_square, self.fitted_numbers, LAST_DIGITS)
+
+
 @dataclass(frozen=True)
-class Model:
+class Model(FittedFormula):
     """y as an outer function of coefficients times terms.
 
     Attributes:
@@ -122,16 +144,6 @@ class Model:
     coefficients: tuple[float, ...] = ()
     mean_square: float = np.inf
     simple: frozenset[int] = frozenset()
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether rounding is all that is left, as `leaves_rounding` has it."""
-        return leaves_rounding(self.mean_square, self.fitted_numbers)
-
-    @property
-    def is_final(self) -> bool:
-        """Whether it is exact to the last digits, so that nothing better can come."""
-        return leaves_rounding(self.mean_square, self.fitted_numbers, LAST_DIGITS)
 
     @property
     def fitted_numbers(self) -> int:

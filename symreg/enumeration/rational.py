@@ -14,10 +14,10 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
-from symreg.enumeration.model import SYMBOL, Table, price_of_fitted
+from symreg.enumeration.model import SYMBOL, FittedFormula, Table, price_of_fitted
 from symreg.enumeration.scan import Scan
 from symreg.formulas.numbers import exact, price, simple_near
-from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
+from symreg.formulas.precision import LAST_DIGITS
 from symreg.formulas.watch import Watch
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
@@ -33,7 +33,7 @@ BEAM, REDUCED, HANDED = 30, 6, 6
 
 
 @dataclass(frozen=True)
-class Quotient:
+class Quotient(FittedFormula):
     """p/q with one coefficient of q set to one.
 
     Attributes:
@@ -47,16 +47,6 @@ class Quotient:
     below: np.ndarray
     coefficients: np.ndarray
     mean_square: float = np.inf
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether rounding is all that is left, simple numbers being no fitted ones."""
-        return leaves_rounding(self.mean_square, self.fitted_numbers)
-
-    @property
-    def is_final(self) -> bool:
-        """Whether it is exact to the last digits, so that nothing better can come."""
-        return leaves_rounding(self.mean_square, self.fitted_numbers, LAST_DIGITS)
 
     @property
     def fitted_numbers(self) -> int:
