@@ -95,6 +95,17 @@ def test_the_score_modifications_compile(monkeypatch, p):
     assert (output - exact).abs().max() < (p or 1) * 1e-5
 
 
+def test_more_lengths_than_torch_recompiles_for_stay_compiled(monkeypatch):
+    compiled = torch.compile(flex_attention, dynamic=False, fullgraph=True, backend="eager")
+    monkeypatch.setattr(fused, "flex_attention", compiled)
+    limit = torch._dynamo.config.recompile_limit
+    for length in range(32, 34 + limit):  # past it, `fullgraph` refuses to run uncompiled
+        q, k, v = (x.detach() for x in draw(length))
+        output = fused.fused_attention(q, k, v, Visible(), None)
+        assert output.shape == v.shape
+    assert torch._dynamo.config.recompile_limit == limit
+
+
 @pytest.mark.gpu
 @NO_GPU
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)

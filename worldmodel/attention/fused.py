@@ -117,15 +117,17 @@ def _flex(
 ) -> tuple[Tensor, Tensor]:
     """Output and log-sum-exp of each row."""
     flex = _compiled_flex() if q.is_cuda else flex_attention
-    output, aux = flex(
-        q, k, v, score_mod=score_mod, block_mask=mask, scale=1.0, return_aux=AuxRequest(lse=True)
-    )
+    options = {"score_mod": score_mod, "block_mask": mask, "return_aux": AuxRequest(lse=True)}
+    # Every length, batch and pass is compiled by itself. Past its usual limit of eight torch would
+    # go on without compiling, the matrix written out: out of memory at 32 768 tokens of an H100.
+    with torch._dynamo.config.patch(recompile_limit=2**16, accumulated_recompile_limit=2**16):
+        output, aux = flex(q, k, v, scale=1.0, **options)
     return output, aux.lse
 
 
 @functools.cache
 def _compiled_flex() -> Any:
-    return torch.compile(flex_attention, dynamic=False)
+    return torch.compile(flex_attention, dynamic=False, fullgraph=True)
 
 
 @functools.lru_cache(maxsize=16)
