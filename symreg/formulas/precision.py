@@ -24,9 +24,17 @@ def last_digits(y: np.ndarray) -> float:
 
 
 def leaves_rounding(mean_square: float, fitted: int, limit: float = DOUBLE) -> bool:
-    """Whether an error is that of exact data, and not of an expansion with so many numbers.
+    """Whether an error is that of exact data, and not of an expansion with so many numbers."""
+    return mean_square < error_left(fitted, limit) ** 2
 
-    Smooth functions agree with sums of others to 1e-12 with a dozen numbers; each gains half a
-    digit at least. A law with as many still leaves 1e-15.
+
+def error_left(fitted: int, limit: float = DOUBLE) -> float:
+    """Relative error up to which a formula with so many fitted numbers leaves rounding alone.
+
+    Smooth functions agree with sums of others to 1e-12 with a dozen numbers: each beyond two gains
+    about a digit. Exact laws with three to six fitted numbers leave 1.3e-15 at most (the log of
+    discovery, "Rounding alone"), so that none is refused for less than ten times that; single
+    precision has no digits to give.
     """
-    return mean_square < (limit * 10 ** (-0.5 * max(0, fitted - 2))) ** 2
+    least = LAST_DIGITS / 10 if limit <= DOUBLE else SINGLE / 3
+    return max(limit * 10.0 ** -max(0, fitted - 2), least)

@@ -20,7 +20,7 @@ from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
-from symreg.formulas.precision import DOUBLE, rounding
+from symreg.formulas.precision import DOUBLE, error_left, rounding
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6
@@ -102,9 +102,10 @@ def evidence_of(
         size = float(np.sqrt(np.mean(whole.y**2)))
         errors = np.abs(refit.values(whole) - whole.y) / size
     errors = np.where(np.isfinite(errors), errors, np.inf)
-    error, least = float(np.sqrt(np.mean(errors**2))), max(EXACT, printed(whole.y), floor)
     # constants fitted to a table in double precision are good to nine digits
     numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
+    error = float(np.sqrt(np.mean(errors**2)))
+    least = max(error_left(numbers, EXACT), printed(whole.y), floor)
     chance = misfit_probability(residuals, whole)
     if expanded and chance is not None and whole.n_effective == len(whole.y):
         chance = min(1.0, 2 * min(chance, smooth_probability(refit, whole)))

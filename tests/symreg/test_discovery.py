@@ -220,6 +220,20 @@ def test_a_polynomial_that_fits_inside_alone_fails_at_the_ends():
     assert wrong.misfit_p < most.misfit_p
 
 
+def test_an_expansion_of_five_numbers_is_not_rounding_alone():
+    a = np.random.default_rng(0).uniform(0.5, 5, 400)
+    powers = [C0, C1, C2, constant_symbol(3), constant_symbol(4)]
+    quartic = sum(c * symbol("a") ** power for power, c in enumerate(powers))
+    y = 1.37 * np.exp(0.0051234 * a)
+    expansion = evidence(quartic, tuple(np.polyfit(a, y, 4)[::-1]), y, a)
+    assert 1e-14 < expansion.error < 3e-13  # of the size of exact laws with two numbers
+    assert expansion.noiseless
+    numbers = (1.37, -0.271, 0.1934, 0.04127, -0.0871)
+    law = evidence(quartic, numbers, np.polynomial.polynomial.polyval(a, numbers), a)
+    assert law.error < 1e-14
+    assert not law.noiseless
+
+
 EXPONENTIALS = {
     "cosh": ((-1, 1, 20), lambda x: np.cosh(x)),
     "two decays": ((0, 12, 80), lambda x: 4 * np.exp(-0.2 * x) + 3 * np.exp(-1.5 * x)),
