@@ -89,6 +89,41 @@ class Scan:
                     places[own, other] = (float(highest[i, other]), int(rows[i]), j)
         return [(i, j) for _, i, j in sorted(places.values(), reverse=True)]
 
+    def beside(self, others: "Scan", count: int) -> list[tuple[int, int, int]]:
+        """The best pairs beside one of other columns: a function at numbers that follow each other.
+
+        With f the other column, c_i its product with column i, and l_i = 1 − c_i² what it leaves
+        of that, pairs are as in `_gain` with l in place of one. Near the best number what a pair
+        leaves is a parabola of the number, whose lowest point ranks the pair: on the grid itself
+        smooth functions with a wrong pair leave less than the right one.
+
+        Returns:
+            Places among the others and of both columns, best first.
+        """
+        i, j = np.triu_indices(len(self.columns), 1)
+        cosine = self.columns @ self.columns.T
+        whole = float(self.target @ self.target)
+        left = np.full((len(others.columns), len(i)), whole)
+        for row, (f, own) in enumerate(zip(others.columns, others.shared, strict=True)):
+            along = self.columns @ f
+            size, rest = 1 - along**2, self.shared - along * own
+            r = cosine[i, j] - along[i] * along[j]
+            a, b, free = rest[i], rest[j], size[i] * size[j] - r * r
+            with np.errstate(all="ignore"):
+                gain = (a * a * size[j] + b * b * size[i] - 2 * a * b * r) / free
+            left[row] -= own * own + np.where((free < ALIKE) | ~np.isfinite(gain), 0.0, gain)
+        best = np.argmin(left, axis=0)
+        pair = np.arange(len(i))
+        lowest = left[best, pair]
+        inside = (best > 0) & (best < len(left) - 1)
+        before, after = (left[np.clip(best + k, 0, len(left) - 1), pair] for k in (-1, 1))
+        bend = before + after - 2 * lowest
+        with np.errstate(all="ignore"):
+            lowest = np.where(
+                inside & (bend > 0), lowest - (after - before) ** 2 / (8 * bend), lowest
+            )
+        return [(int(best[k]), int(i[k]), int(j[k])) for k in np.argsort(lowest)[:count]]
+
     def _gain(self, rows: np.ndarray, begin: int, end: int) -> np.ndarray:
         """(row, column) squares that the rows and columns explain in pairs."""
         cosine = self.columns[rows] @ self.columns[begin:end].T

@@ -51,6 +51,8 @@ LARGEST = 9
 SINGLE_ENTRIES = 60_000
 """Entries looked through, in half a second, for a shorter way to write an exact sum."""
 SINGLES, PAIRS, BEAM = 20, 40, 20
+PLAIN, BESIDE = 60, 8
+"""Shortest entries of which two stand beside a function with a number, and such pairs of each."""
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
@@ -219,6 +221,7 @@ class Search:
                     return
         if len(self.table.y) > 2 * MOST_LOOSE:
             self._of_every_kind(pool, alone)
+            self._beside_two(pool, alone)
 
     def _of_every_kind(self, pool: Pool, count: int) -> None:
         """A constant and two functions with numbers, of every two kinds: as in two decays.
@@ -245,6 +248,37 @@ class Search:
         # a few steps tell which are on their way
         for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
             self._keep(model.polished(self.table, 15))
+
+    def _beside_two(self, pool: Pool, count: int) -> None:
+        """A constant, a function with a number, and two of the shortest entries, as in
+        1.3·exp(−0.7·x) + 0.4·x³ − 2.2·log(x)."""
+        trees = [pool.tree(place) for place in range(min(count, len(pool.values)))]
+        kinds: dict[str, dict[float, Tree]] = {}
+        for tree in trees:
+            numbers = list(tree.numbers())
+            if len(numbers) == 1:
+                kinds.setdefault(repr(tree.at(iter([np.sign(numbers[0])]))), {})[numbers[0]] = tree
+        plain = [tree for tree in trees if next(tree.numbers(), None) is None]
+        plain = sorted(plain, key=lambda tree: tree.size)[:PLAIN]
+        scan = self._scan(self._pool(plain), IDENTITY, (ONE_TREE,))
+        if scan is None or len(plain) < 2:
+            return
+        some = []
+        for kind in kinds.values():
+            grid = sorted(kind)
+            finer = np.interp(np.arange(0, len(grid) - 0.97, 1 / 16), np.arange(len(grid)), grid)
+            functions = [kind[grid[0]].at(iter([float(number)])) for number in finer]
+            others = self._scan(self._pool(functions), IDENTITY, (ONE_TREE,))
+            for place, *pair in scan.beside(others, BESIDE) if others else ():
+                terms = (ONE_TREE, functions[place], *(plain[k] for k in pair))
+                some.append(Model(IDENTITY, terms).polished(self.table, 3))
+        for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
+            self._keep(model.polished(self.table, 15))
+
+    def _pool(self, trees: list[Tree]) -> Pool:
+        """Terms as they are."""
+        values = np.array([tree.values(self.few.X) for tree in trees])
+        return Pool(values, np.array([tree.size for tree in trees]), trees, np.arange(len(trees)))
 
     def _bases(self) -> list[tuple[Tree, ...]]:
         """A constant; the variables too; their squares, and products while rows allow."""

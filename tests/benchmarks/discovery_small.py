@@ -171,6 +171,28 @@ def textbook() -> list[Law]:
     return [law_of(*row) for row in TEXTBOOK]
 
 
+FUNCTIONS = (
+    "exp(-{k}*{v})", "exp({k}*{v}/4)", "sin({k}*{v})", "cos({k}*{v})", "tanh({k}*{v})",
+    "log(1 + {k}*{v})", "1/(1 + {k}*{v})", "exp(-{k}*{v}**2/2)",
+)  # fmt: skip
+PLAIN = ("x", "x**2", "x**3", "1/x", "1/x**2", "sqrt(x)", "log(x)", "x**1.5")
+BESIDE = ("x", "y", "y**2", "x*y", "y/x", "1/y", "sqrt(x)", "log(y)")
+
+
+def sums() -> list[Law]:
+    """Drawn sums of a function with a number and two plain terms: 16 of one column, 8 of two."""
+    laws = []
+    for number in range(24):
+        rng = np.random.default_rng([number, 53])
+        plain = rng.choice(PLAIN if number < 16 else BESIDE, 2, replace=False)
+        function = str(rng.choice(FUNCTIONS)).format(k=round(rng.uniform(0.5, 3), 2), v="x")
+        factors = np.round(rng.uniform(0.5, 4, 3) * rng.choice([-1, 1], 3), 2)
+        text = " + ".join(f"({a})*{t}" for a, t in zip(factors, (function, *plain), strict=True))
+        ranges = "x:0.4:5" if number < 16 else "x:0.4:5 y:0.4:5"
+        laws.append(law_of(f"sum {number}", text, ranges, 200))
+    return laws
+
+
 def law_of(name: str, text: str, ranges: str, rows: int) -> Law:
     """A line of `SMALL` as a law, with its own number of rows."""
     return Law(**vars(law_of_text(name, text, ranges)) | {"rows": rows})
