@@ -26,8 +26,8 @@ the twelve modules of NewtonBench, 36 laws. `classics`: Hubble's and Leavitt's t
 Newton, the ideal gas and Bode. `small`: the small problems of symbolic regression's papers, noise
 relative to the rms, right (N) when right in the range and a quarter beyond it; `textbook`: the
 same of laws of other books; `sums`: the same of drawn sums of three terms, one with a number.
-`llmsr`: LLM-SR's four problems, by what is left of the variance inside and outside the range of the rows. `traps`:
-exact tables whose truth is near a named law. `groups`: one form, many small
+`llmsr`: LLM-SR's four problems, by what is left of the variance inside and outside the range of the
+rows. `traps`: exact tables whose truth is near a named law. `groups`: one form, many small
 groups. `nulls`: permuted targets and pure noise. `coverage`:
 how often 95 % intervals hold the truth; `feature-errors`: the same where features have errors,
 which are given or kept back.

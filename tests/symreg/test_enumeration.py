@@ -9,6 +9,7 @@ from symreg.engines.base import Budget, is_exact
 from symreg.enumeration.library import enumerate_expressions
 from symreg.enumeration.model import IDENTITY, Model, Table
 from symreg.enumeration.rational import search_quotients
+from symreg.enumeration.scan import Scan
 from symreg.enumeration.screening import important_columns
 from symreg.enumeration.search import EFFORTS, Search
 from symreg.enumeration.tree import COLUMN, SCALE, SHIFT, Tree
@@ -87,6 +88,40 @@ def test_rows_without_a_law_have_no_exact_formula_and_what_was_exhausted_is_told
     assert search.exhausted.single >= 4
     assert search.exhausted.pair >= 3
     assert str(search.exhausted).startswith("no formula of up to")
+
+
+def test_the_best_pair_beside_a_column_is_that_of_least_squares():
+    rng = np.random.default_rng(2)
+    columns, target, constant = rng.standard_normal((7, 60)), rng.standard_normal(60), np.ones(60)
+    x = np.linspace(0.5, 4, 60)
+    waves = np.sin(np.linspace(1, 2, 9)[:, None] * x)
+    target = 2 * columns[2] - columns[5] + 3 * np.sin(1.61 * x) + 0.5
+    scans = [Scan(each, target, constant[:, None]) for each in (columns, waves)]
+    found = scans[0].beside(scans[1], 3)
+    assert found[0][1:] == (2, 5)
+
+    def left(wave, i, j):
+        design = np.column_stack([constant, waves[wave], columns[i], columns[j]])
+        return np.linalg.lstsq(design, target, rcond=None)[1][0]
+
+    assert found[0][0] == min(range(9), key=lambda wave: left(wave, 2, 5)) == 5
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda x: 1.3 * np.exp(-0.7 * x) + 0.4 * x**3 - 2.2 * np.log(x),
+        pytest.param(
+            lambda x: 1.6 * np.cos(1.9 * x) + 0.25 * x**3 + 2.1 / x, marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_function_with_a_number_is_found_beside_two_plain_terms(law):
+    X, y, _ = table_of(law, 0.5, 5, rows=200)
+    search = Search(Table.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
+    best = search.run(EFFORTS[1:2])[0]
+    assert best.is_exact
+    assert len(best.terms) == 3
 
 
 def test_numbers_inside_a_term_are_fitted_and_set_to_simple_ones():
