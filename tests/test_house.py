@@ -40,7 +40,7 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15363,  # expansions of relativity are no laws; quotients are written plainly
+        "code_lines": 15417,  # a function with a number stands beside two plain terms
         "options": 119,
         "capitals": 461,
         "imports_in_functions": 26,

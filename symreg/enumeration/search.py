@@ -51,8 +51,6 @@ LARGEST = 9
 SINGLE_ENTRIES = 60_000
 """Entries looked through, in half a second, for a shorter way to write an exact sum."""
 SINGLES, PAIRS, BEAM = 20, 40, 20
-PLAIN, BESIDE = 60, 8
-"""Shortest entries of which two stand beside a function with a number, and such pairs of each."""
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
@@ -172,12 +170,12 @@ class Search:
                 states = scan.pairs(paired, paired, PAIRS)
                 states += scan.pairs(paired // 4, 4 * paired, PAIRS)
                 best = self._take(pool, outer, basis, states)
-                if self._final():
+                if self._done(at_once=True):
                     return
                 for _ in range(effort.terms - 2 if outer is IDENTITY else 1):
                     states = scan.extended(best[:BEAM], effort.paired, 2)
                     best = self._take(pool, outer, basis, states)
-                    if self._final():
+                    if self._done(at_once=True):
                         return
 
     def _times_polynomials(self, pool: Pool) -> None:
@@ -249,9 +247,11 @@ class Search:
         for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
             self._keep(model.polished(self.table, 15))
 
-    def _beside_two(self, pool: Pool, count: int) -> None:
-        """A constant, a function with a number, and two of the shortest entries, as in
-        1.3·exp(−0.7·x) + 0.4·x³ − 2.2·log(x)."""
+    def _beside_two(self, pool: Pool, count: int, shortest: int = 60, each: int = 8) -> None:
+        """A constant, a function with a number, and two of the shortest entries.
+
+        As in 1.3·exp(−0.7·x) + 0.4·x³ − 2.2·log(x). Of every function so many pairs are improved.
+        """
         trees = [pool.tree(place) for place in range(min(count, len(pool.values)))]
         kinds: dict[str, dict[float, Tree]] = {}
         for tree in trees:
@@ -259,7 +259,7 @@ class Search:
             if len(numbers) == 1:
                 kinds.setdefault(repr(tree.at(iter([np.sign(numbers[0])]))), {})[numbers[0]] = tree
         plain = [tree for tree in trees if next(tree.numbers(), None) is None]
-        plain = sorted(plain, key=lambda tree: tree.size)[:PLAIN]
+        plain = sorted(plain, key=lambda tree: tree.size)[:shortest]
         scan = self._scan(self._pool(plain), IDENTITY, (ONE_TREE,))
         if scan is None or len(plain) < 2:
             return
@@ -269,7 +269,7 @@ class Search:
             finer = np.interp(np.arange(0, len(grid) - 0.97, 1 / 16), np.arange(len(grid)), grid)
             functions = [kind[grid[0]].at(iter([float(number)])) for number in finer]
             others = self._scan(self._pool(functions), IDENTITY, (ONE_TREE,))
-            for place, *pair in scan.beside(others, BESIDE) if others else ():
+            for place, *pair in scan.beside(others, each) if others else ():
                 terms = (ONE_TREE, functions[place], *(plain[k] for k in pair))
                 some.append(Model(IDENTITY, terms).polished(self.table, 3))
         for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
@@ -321,13 +321,11 @@ class Search:
         if np.isfinite(model.mean_square):
             self.models[repr((model.terms, id(model.outer)))] = model
 
-    def _final(self) -> bool:
-        """Whether to end at once: not for what may be the expansion of a law still to come."""
-        return any(model.is_final for model in self.models.values()) or self.watch.over
-
-    def _done(self) -> bool:
-        """Whether no larger round is needed."""
-        return any(model.is_exact for model in self.models.values()) or self.watch.over
+    def _done(self, at_once: bool = False) -> bool:
+        """Whether no larger round is needed; at once only with the last digits right, since less
+        may be the expansion of a law still to come."""
+        models = self.models.values()
+        return self.watch.over or any(m.is_final if at_once else m.is_exact for m in models)
 
     def _best(self, improved: bool) -> list[Model]:
         """The shortest descriptions, their numbers improved, what is not needed left out."""
