@@ -36,6 +36,8 @@ def told(formula):
         (1.0 * X + 2.0 * X * Y, "2*x*y + x"),
         (0.5 * X**2.0, "x**2/2"),
         (Y * sympy.sqrt(-1 / (X**2 - 11.37)), "y/sqrt(11.37 - x**2)"),
+        (-0.77 * sympy.cos(0.52 * X - 1.5707963267949), "-0.77*sin(0.52*x)"),
+        (0.0795774715459477 * Y * sympy.sin(6.28318530717959 * X), "y*sin(2*pi*x)/(4*pi)"),
         (
             2**0.5 * sympy.sqrt((X**2 / 2 - 3.37 * X * Y + 5.67845 * Y**2) / (7.73 - X)),
             "Abs(x - 3.37*y)/sqrt(7.73 - x)",
@@ -44,6 +46,12 @@ def told(formula):
 )  # fmt: skip
 def test_formulas_are_written_as_one_would(formula, text):
     assert told(formula) == text
+
+
+def test_a_column_called_pi_is_not_mistaken_for_the_number():
+    rows = Samples(ROWS.X, ROWS.y, ("x", "pi"), ROWS.groups)
+    formula = 6.28318530717959 * X + symbol("pi")
+    assert "6.28" in written(simplest(formula, rows))
 
 
 def numbers_of(formula):
