@@ -101,17 +101,17 @@ class Scan:
             Places among the others and of both columns, best first.
         """
         i, j = np.triu_indices(len(self.columns), 1)
-        cosine = self.columns @ self.columns.T
-        whole = float(self.target @ self.target)
-        left = np.full((len(others.columns), len(i)), whole)
-        for row, (f, own) in enumerate(zip(others.columns, others.shared, strict=True)):
-            along = self.columns @ f
-            size, rest = 1 - along**2, self.shared - along * own
-            r = cosine[i, j] - along[i] * along[j]
-            a, b, free = rest[i], rest[j], size[i] * size[j] - r * r
+        cosine = (self.columns @ self.columns.T)[i, j]
+        left = np.empty((len(others.columns), len(i)))
+        for row, along in enumerate(others.columns @ self.columns.T):
+            own, size = others.shared[row], 1 - along**2
+            rest = self.shared - along * own
+            r, sizes = cosine - along[i] * along[j], (size[i], size[j])
+            a, b, free = rest[i], rest[j], sizes[0] * sizes[1] - r * r
             with np.errstate(all="ignore"):
-                gain = (a * a * size[j] + b * b * size[i] - 2 * a * b * r) / free
-            left[row] -= own * own + np.where((free < ALIKE) | ~np.isfinite(gain), 0.0, gain)
+                gain = (a * a * sizes[1] + b * b * sizes[0] - 2 * a * b * r) / free
+            gain = np.where((free > ALIKE) & np.isfinite(gain), gain, 0.0)
+            left[row] = float(self.target @ self.target) - own * own - gain
         best = np.argmin(left, axis=0)
         pair = np.arange(len(i))
         lowest = left[best, pair]

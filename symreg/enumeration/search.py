@@ -247,32 +247,39 @@ class Search:
         for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
             self._keep(model.polished(self.table, 15))
 
-    def _beside_two(self, pool: Pool, count: int, shortest: int = 60, each: int = 8) -> None:
+    def _beside_two(
+        self, pool: Pool, count: int, shortest: int = 60, numbers: int = 1_500, each: int = 8
+    ) -> None:
         """A constant, a function with a number, and two of the shortest entries.
 
-        As in 1.3·exp(−0.7·x) + 0.4·x³ − 2.2·log(x). Of every function so many pairs are improved.
+        As in 1.3·exp(−0.7·x) + 0.4·x³ − 2.2·log(x). Monomials come before other entries, functions
+        of a column before those of more, up to so many numbers on the grid: four seconds. Of every
+        function so many pairs are improved.
         """
         trees = [pool.tree(place) for place in range(min(count, len(pool.values)))]
         kinds: dict[str, dict[float, Tree]] = {}
-        for tree in trees:
-            numbers = list(tree.numbers())
-            if len(numbers) == 1:
-                kinds.setdefault(repr(tree.at(iter([np.sign(numbers[0])]))), {})[numbers[0]] = tree
+        for tree in sorted(trees, key=lambda tree: tree.size):
+            own = list(tree.numbers())
+            if len(own) == 1:
+                kinds.setdefault(repr(tree.at(iter([np.sign(own[0])]))), {})[own[0]] = tree
         plain = [tree for tree in trees if next(tree.numbers(), None) is None]
-        plain = sorted(plain, key=lambda tree: tree.size)[:shortest]
+        plain = sorted(plain, key=lambda tree: (not tree.is_monomial, tree.size))[:shortest]
         scan = self._scan(self._pool(plain), IDENTITY, (ONE_TREE,))
         if scan is None or len(plain) < 2:
             return
         some = []
         for kind in kinds.values():
             grid = sorted(kind)
+            numbers -= len(grid)
+            if numbers < 0 or self.watch.over:
+                break
             finer = np.interp(np.arange(0, len(grid) - 0.97, 1 / 16), np.arange(len(grid)), grid)
             functions = [kind[grid[0]].at(iter([float(number)])) for number in finer]
             others = self._scan(self._pool(functions), IDENTITY, (ONE_TREE,))
             for place, *pair in scan.beside(others, each) if others else ():
                 terms = (ONE_TREE, functions[place], *(plain[k] for k in pair))
                 some.append(Model(IDENTITY, terms).polished(self.table, 3))
-        for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
+        for model in sorted(some, key=lambda model: model.mean_square)[:POLISHED]:
             self._keep(model.polished(self.table, 15))
 
     def _pool(self, trees: list[Tree]) -> Pool:

@@ -77,6 +77,12 @@ class Tree:
         return parts[0] + number if self.kind == SHIFT else parts[0] ** number
 
     @property
+    def is_monomial(self) -> bool:
+        """Whether it is a product of powers of columns."""
+        products = self.kind in (COLUMN, POWER, "*", "/")
+        return products and all(part.is_monomial for part in self.parts)
+
+    @property
     def size(self) -> int:
         """Symbols: nodes that are no number of one."""
         own = 0 if self.kind == SCALE and abs(self.number) == 1 else 1
