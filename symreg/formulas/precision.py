@@ -33,8 +33,9 @@ def error_left(fitted: int, limit: float = DOUBLE) -> float:
 
     Smooth functions agree with sums of others to 1e-12 with a dozen numbers: each beyond two gains
     about a digit. Exact laws with three to six fitted numbers leave 1.3e-15 at most (the log of
-    discovery, "Rounding alone"), so that none is refused for less than ten times that; single
-    precision has no digits to give.
+    discovery, "Rounding alone"), so that none is refused for less than four times that; where the
+    limit ends a search it may fall to two and a half times, as an expansion of the Doppler shift
+    leaves 1e-14 with five. Single precision has no digits to give.
     """
-    least = LAST_DIGITS / 10 if limit <= DOUBLE else SINGLE / 3
+    least = min(limit / 30, LAST_DIGITS / 20) if limit <= DOUBLE else SINGLE / 3
     return max(limit * 10.0 ** -max(0, fitted - 2), least)
