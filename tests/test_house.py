@@ -40,7 +40,7 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     "symreg": {
-        "code_lines": 15431,  # a function with a number stands beside two plain terms
+        "code_lines": 15433,  # a function with a number stands beside two plain terms
         "options": 119,
         "capitals": 461,
         "imports_in_functions": 26,

@@ -119,13 +119,15 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
 
 
 def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
-    """A number as the root of a simple one, a simple one times π or its inverse, or times another,
-    its inverse, or the product or ratio of two: by chance none is to 1e-12."""
+    """A number as the root of a simple one, or as a simple one times π, its inverse or their roots,
+    or another, its inverse, or the product or ratio of two: by chance none is to 1e-12."""
     if is_simple(value**2):
         return sympy.sqrt(exact(value**2))
     for power in (1, -1):
         if is_simple(value / np.pi**power):
             return exact(value / np.pi**power) * sympy.pi**power
+        if is_simple(value**2 / np.pi**power):
+            return sympy.sqrt(exact(value**2 / np.pi**power) * sympy.pi**power)
     for (one, first), (other, second) in itertools.product(symbols.items(), repeat=2):
         for product, made in (
             (one, first),
