@@ -106,15 +106,14 @@ class Scan:
         for row, along in enumerate(others.columns @ self.columns.T):
             own, size = others.shared[row], 1 - along**2
             rest = self.shared - along * own
-            r, sizes = cosine - along[i] * along[j], (size[i], size[j])
-            a, b, free = rest[i], rest[j], sizes[0] * sizes[1] - r * r
+            r = cosine - along[i] * along[j]
+            a, b, l_a, l_b = rest[i], rest[j], size[i], size[j]
+            free = l_a * l_b - r * r
             with np.errstate(all="ignore"):
-                gain = (a * a * sizes[1] + b * b * sizes[0] - 2 * a * b * r) / free
+                gain = (a * a * l_b + b * b * l_a - 2 * a * b * r) / free
             gain = np.where((free > ALIKE) & np.isfinite(gain), gain, 0.0)
-            left[row] = float(self.target @ self.target) - own * own - gain
-        best = np.argmin(left, axis=0)
-        pair = np.arange(len(i))
-        lowest = left[best, pair]
+            left[row] = -own * own - gain  # up to the target's square, the same for all
+        best, lowest, pair = np.argmin(left, axis=0), np.min(left, axis=0), np.arange(len(i))
         inside = (best > 0) & (best < len(left) - 1)
         before, after = (left[np.clip(best + k, 0, len(left) - 1), pair] for k in (-1, 1))
         bend = before + after - 2 * lowest

@@ -243,9 +243,7 @@ class Search:
             Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]])).polished(self.table, 2)
             for i, j in dict.fromkeys([*pairs[:SINGLES], *short])
         ]
-        # a few steps tell which are on their way
-        for model in sorted(some, key=lambda each: each.mean_square)[:POLISHED]:
-            self._keep(model.polished(self.table, 15))
+        self._keep_best(some)
 
     def _beside_two(
         self, pool: Pool, count: int, shortest: int = 60, numbers: int = 1_500, each: int = 8
@@ -279,7 +277,11 @@ class Search:
             for place, *pair in scan.beside(others, each) if others else ():
                 terms = (ONE_TREE, functions[place], *(plain[k] for k in pair))
                 some.append(Model(IDENTITY, terms).polished(self.table, 3))
-        for model in sorted(some, key=lambda model: model.mean_square)[:POLISHED]:
+        self._keep_best(some)
+
+    def _keep_best(self, models: list[Model]) -> None:
+        """Those that a few steps have shown to be on their way, their numbers improved further."""
+        for model in sorted(models, key=lambda each: each.mean_square)[:POLISHED]:
             self._keep(model.polished(self.table, 15))
 
     def _pool(self, trees: list[Tree]) -> Pool:

@@ -5,8 +5,8 @@
 16 384 tokens of one attention (bf16, causal, 16 heads of 128 by default) in alternating repeats,
 after warm-up and compilation: forward, and forward with backward. TFLOPS count two products of
 matrices forward and five backward, half of each for causality, whatever a kind computes besides;
-so they compare with published ones, and fall where LSSAR needs its second pass. Then the peak
-memory by length, and whether the dense form fits.
+so they compare with published ones, and fall where LSSAR needs its second pass. With `--memory`
+the peak by length, too, and whether the dense form fits.
 """
 
 import argparse
