@@ -114,6 +114,11 @@ def test_the_best_pair_beside_a_column_is_that_of_least_squares():
         pytest.param(
             lambda x: 1.6 * np.cos(1.9 * x) + 0.25 * x**3 + 2.1 / x, marks=pytest.mark.slow
         ),
+        # on the grid alone, without the lowest point between its numbers, the pair is not among
+        # the eight that are improved
+        pytest.param(
+            lambda x: 3.1 * np.cos(2.3 * x) + 1.9 * np.sqrt(x) + 0.6 * x, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_function_with_a_number_is_found_beside_two_plain_terms(law):
