@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
-from orbits.units import ONE, parse_unit
+from orbits.units import parse_unit
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import PerGroup, Quantity, Recovery
@@ -311,8 +311,7 @@ def with_unit(quantity: Quantity) -> str:
     """A quantity with its interval and unit, in the base units that its unit is written in."""
     if quantity.unit is None or quantity.unit_in_si is None:
         return interval(quantity)
-    named = 1.0 if quantity.unit == ONE.text else parse_unit(quantity.unit.replace(" ", "*")).size
-    factor = quantity.unit_in_si / named
+    factor = quantity.unit_in_si / parse_unit(quantity.unit).size
     size = "" if math.isclose(factor, 1) else f"× {factor:.4g} "
     return f"{interval(quantity)} {size}{quantity.unit}"
 

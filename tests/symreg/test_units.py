@@ -49,7 +49,7 @@ def test_derived_units_are_products_of_others(text, same):
         (C0 * n * T / V, "Pa", {"_c0": "m^2 kg s^-2 K^-1 mol^-1"}),
         (C0 * t**2 + C1 * t + C2, "m", {"_c0": "m s^-2", "_c1": "m s^-1", "_c2": "m"}),
         (C0 * sympy.exp(C1 * t), "V", {"_c0": "m^2 kg s^-3 A^-1", "_c1": "s^-1"}),
-        (C0 * sympy.sqrt(x + C1), "m/s", {"_c0": "m^1/2 s^-1", "_c1": "m"}),
+        (C0 * sympy.sqrt(x + C1), "m/s", {"_c0": "m^(1/2) s^-1", "_c1": "m"}),
         (C0 / (x**2 + C1), "N", {"_c0": "m^3 kg s^-2", "_c1": "m^2"}),
         (C0 * m * sympy.Abs(x), "N", {"_c0": "s^-2"}),
         (C0 * sympy.sin(C1 * x + C2), "m", {"_c0": "m", "_c1": "m^-1", "_c2": "dimensionless"}),
