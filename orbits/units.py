@@ -192,11 +192,11 @@ def _power(node: ast.expr, text: str) -> Fraction:
         if below:
             return _power(node.left, text) / below
     most = 1000  # far above any unit's, and soon reckoned with
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        if type(node.value) is int and node.value <= most:
-            return Fraction(node.value)
-        if node.value <= most:  # 0.333 is a third
-            return Fraction(node.value).limit_denominator(12)
+    value = node.value if isinstance(node, ast.Constant) else None
+    if type(value) is int and value <= most:
+        return Fraction(value)
+    if isinstance(value, float) and value <= most:  # 0.333 is a third
+        return Fraction(value).limit_denominator(12)
     raise ValueError(f"the unit {text!r} has a power that is not a small number.")
 
 

@@ -172,6 +172,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             **options,
         )
         self.found_ = self.recovery_.found
+        spelled = {column: text for text, column in self.recovery_.columns.items()}
+        self._spelled = tuple(spelled.get(name, name) for name in self._names)
         self.new_groups_: dict[Any, Law] = {}
         return self
 
@@ -195,7 +197,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         form = self.recovery_.form_of_new_group()
         for label in dict.fromkeys(labels.tolist()):
             rows = labels == label
-            samples = Samples(values[rows], target[rows], tuple(self._names), np.arange(rows.sum()))
+            samples = Samples(values[rows], target[rows], self._spelled, np.arange(rows.sum()))
             law = fit_form(form, samples)
             if rows.sum() < len(law.constants):
                 raise ValueError(
@@ -221,7 +223,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         predicted, left = np.full(len(values), np.nan), np.ones(len(values), dtype=bool)
         for label, law in self.new_groups_.items():
             rows = labels == label
-            predicted[rows] = evaluate(law.form, self._names, values[rows], law.constants)
+            predicted[rows] = evaluate(law.form, self._spelled, values[rows], law.constants)
             left &= ~rows
         if left.any():
             if labels is not None:
@@ -245,7 +247,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         rows = [
             (each.complexity, each.loss, each.score, each.expression,
-             sympy.sympify(each.expression))
+             self.recovery_.sympy(each.expression))
             for each in self.recovery_.pareto_front
         ]  # fmt: skip
         columns = ["complexity", "loss", "score", "equation", "sympy_format"]

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import sympy
 
-from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
+from orbits.expressions import OWN, SHOWN, parse_expression, syntax_of
 from orbits.files import require_input
 from symreg.engines.base import (
     L1,
@@ -299,7 +299,7 @@ def guess_for_pysr(text: str, names: Mapping[str, str], question: Question) -> s
     """A guess for PySR: names other than features become the constant 1.0."""
     operators = operators_of(question)
     try:
-        return written_for_julia(parse_expression(text), names, operators)
+        return written_for_julia(parse_expression(text, limits=OWN), names, operators)
     except UnwritableError as missing:
         raise ValueError(
             f"PySR cannot start from the guess {text}: it needs {missing.operator}, and the search "
@@ -422,9 +422,8 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
 
 def _readable(text: str) -> sympy.Expr | None:
     """The formula, or None if we refuse it: an exponent like -157.9, say."""
-    if len(text) > MAX_LENGTH:
-        return None
     try:
+        syntax_of(text)  # before anything is replaced in it
         formula = with_floats(parse_expression(_plain(text)))
     except ValueError:
         return None

@@ -195,8 +195,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     asked = config.law is not None
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
-    renamings = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
-    notes = (renamings,) * bool(renamed)
+    notes = _renamings(renamed)
     if samples.feature_errors is not None:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
@@ -236,6 +235,12 @@ def _copied(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     return table.assign(**{text: table[name] for name, text in names.items()})
 
 
+def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
+    """A note on columns that formulas write otherwise."""
+    each = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
+    return (each,) * bool(renamed)
+
+
 def _vector(source: Source, config: RecoverConfig) -> Problem:
     _refuse(config, ("units", "sigma_of", "per_group"), "the components of a vector")
     targets, features = config.target_names, config.feature_names
@@ -255,8 +260,10 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
     inward = -np.sum(position * vector, axis=1) / r
     size = np.sum(vector**2, axis=1)
     across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
-    table = read.table.assign(r=r, attraction=inward)
-    names, left_out = telling(table, ["r", *others])
+    written = written_names(("attraction", "r", *others))
+    renamed = {name: text for name, text in written.items() if name != text}
+    table = _copied(read.table.assign(r=r, attraction=inward), renamed)
+    names, left_out = telling(table, [written[name] for name in ("r", *others)])
     samples = samples_of(
         replace(read, table=table), "attraction", names, config.groups, config.sigma
     )
@@ -270,9 +277,10 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
         of_table(samples.names, config.law),
         config.law is not None,
         read.rows,
-        (*read.notes, *left_out),
+        (*read.notes, *_renamings(renamed), *left_out),
         float(across),
         gates,
+        columns={text: name for name, text in renamed.items()},
     )
 
 

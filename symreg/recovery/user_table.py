@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-from orbits.expressions import CONSTANTS, FUNCTIONS, MAX_NUMBER
+from orbits.expressions import CONSTANTS, FUNCTIONS, TYPED
 from orbits.options import require_known
 from orbits.tables import (
     LARGEST,
@@ -26,7 +26,7 @@ from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 from symreg.formulas.units import HEADER_UNIT
 
-LARGEST_TARGET = MAX_NUMBER / 10
+LARGEST_TARGET = TYPED.number / 10
 """Of a target's numbers, so that a formula can hold them, and of their standard errors."""
 LEAST_ROWS = 5
 FEW_ROWS = 20
@@ -172,8 +172,8 @@ def written_names(names: Sequence[str]) -> dict[str, str]:
         text = unicodedata.normalize("NFKC", without_unit(name))
         text = "".join(each if f"_{each}".isidentifier() else "_" for each in text)
         text = re.sub("__+", "_", text).strip("_") or "x"
-        if not text.isidentifier():
-            text = f"x{text}"
+        if not text.isidentifier():  # a mark may join the letter
+            text = unicodedata.normalize("NFKC", f"x{text}")
         while keyword.iskeyword(text) or text in {*FUNCTIONS, *CONSTANTS} or text in taken.values():
             text += "_"
         taken[name] = text if not name.isidentifier() or text != name.strip("_") else name
