@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from orbits.files import sha256_of_file
-from orbits.options import options_from, require_known
+from orbits.options import checked, options_from, require_known
 from worldmodel.config import PredictorConfig
 from worldmodel.own_code import in_a_line, in_lines, name_of
 from worldmodel.own_predictor import CheckedPredictor, as_predictor
@@ -22,6 +22,7 @@ TOLD = ("data", "seed", "folder", "dt")
 """What a factory may request, by the names of its arguments."""
 
 
+@checked
 def load_predictor(
     model: Any = None,
     config: PredictorConfig | None = None,

@@ -10,6 +10,7 @@ from matplotlib.colors import BoundaryNorm, PowerNorm
 from matplotlib.figure import Figure
 
 from orbits.files import written_aside
+from orbits.options import checked
 from orbits.palette import CYCLE
 from orbits.plot import labelled, plain_ticks
 from worldmodel.config import AttentionConfig
@@ -51,6 +52,7 @@ def save_figure(figure: Figure, path: Path | str) -> None:
     plt.close(figure)
 
 
+@checked
 def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
     """A panel for each layer and head: the weight of every key for every query.
 
@@ -88,6 +90,7 @@ def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.geomspace(r.min(), r.max(), 9), up
 
 
+@checked
 def plot_validity(
     axes: Axes,
     states: Mapping[str, Sequence[float]],

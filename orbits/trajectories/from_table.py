@@ -18,7 +18,7 @@ from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
 from orbits.files import require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
-from orbits.options import keywords_of, options_from, require_known
+from orbits.options import checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.tables import LARGEST, read_npz
 from orbits.trajectories.plausibility import remark_on_scale, require_law, require_velocities
@@ -94,6 +94,7 @@ def from_table(
     return data
 
 
+@checked
 def from_arrays(
     positions: np.ndarray,
     dt: float | None = None,

@@ -48,6 +48,9 @@ SNAP_DISTANCE = 0.1
 one, relative to their size."""
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 MOST_CONSTANTS = 7
+FAILURES = (ArithmeticError, ValueError, TypeError, RecursionError)
+"""What numpy, scipy and sympy raise for a formula whose numbers overflow; an error of linear
+algebra is a ValueError."""
 LEAST_GROUPS = 5
 
 
@@ -230,7 +233,7 @@ def refit_law(law: Law, samples: Samples) -> Law:
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Law | None:
     """The formula with its floats refitted; None if it has too many, is undefined,
-    too slow, or larger than any law is."""
+    too slow, or larger than any law is, or its fit fails."""
     try:
         form, start = skeleton(merged(expression))
     except TooLongError:
@@ -244,7 +247,10 @@ def _fitted(
     """A skeleton with its constants fitted, as `refitted` has it."""
     if len(start) > MOST_CONSTANTS or form.has(*UNDEFINED):
         return None
-    best = fit(form, start, samples)
+    try:
+        best = fit(form, start, samples)
+    except FAILURES:
+        return None
     whole = substituted(form, best.constants)
     if not is_readable(whole):
         return None
@@ -252,8 +258,9 @@ def _fitted(
     return Law(form, **vars(best), nodes=nodes, source=source, seed=seed)
 
 
-def freed(law: Law, samples: Samples) -> Law:
-    """The same with a fitted number in front of every term, and for every exact one inside.
+def freed(law: Law, samples: Samples, ones: bool = False) -> Law:
+    """The same with a fitted number in front of every term, and for every exact one inside: with
+    `ones`, for the 1 of a sum and in front of a function's argument too.
 
     A search sets numbers to simple ones where that is the shorter description; with noise each of
     them has an interval, and with units a dimension. Exponents stay, a named law, and what one
@@ -261,7 +268,7 @@ def freed(law: Law, samples: Samples) -> Law:
     """
     if law.name is not None:
         return law
-    form, more = skeleton(with_coefficients(law.form), len(law.constants))
+    form, more = skeleton(with_coefficients(law.form, ones), len(law.constants))
     if not more:
         return law
     form, order = in_order(form)
@@ -290,7 +297,10 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
                 continue
             if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
                 continue
-            refit = fit(trial_form, trial_start, samples)
+            try:
+                refit = fit(trial_form, trial_start, samples)
+            except FAILURES:
+                continue
             nodes = charged(substituted(trial_form, refit.constants))
             trial = replace(best, form=trial_form, nodes=nodes, **vars(refit))
             if trial.criterion(n, floor) <= best.criterion(n, floor):

@@ -12,7 +12,7 @@ from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
 from symreg.recovery.finding import Finding
-from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
+from symreg.recovery.gates import Gate, agreeing, at_least, finite, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
 from symreg.recovery.selection import RESAMPLES
 from symreg.recovery.thresholds import Thresholds
@@ -121,7 +121,7 @@ def _misfit(finding: Finding, t: Thresholds) -> Gate:
     if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.selection.floor):
         text = f"p {chance:.2g}, but within the error floor of {finding.selection.floor:.1%}"
         return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", text)
-    return Gate(name, chance >= t.misfit_p, chance, least=t.misfit_p, kind="chance")
+    return Gate(name, chance >= t.misfit_p, finite(chance), least=t.misfit_p, kind="chance")
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:

@@ -8,6 +8,7 @@ import sympy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from orbits.options import checked
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled
 from symreg.formulas.expressions import complexity
@@ -63,6 +64,7 @@ def plot_law(law: Law) -> Figure:
     return figure
 
 
+@checked
 def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
     """Loss against complexity of every candidate; the selected law's complexity is ringed.
 

@@ -10,8 +10,8 @@ Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an informat
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sympy
@@ -40,6 +40,7 @@ from symreg.formulas.expressions import evaluate, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.guard import Guard
 from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
 from symreg.recovery.rival import Rival
 
@@ -59,6 +60,7 @@ class Search:
             fit.
         units: by column and of the target, if known; formulas that cannot match them are dropped.
         every_group: rows of all groups, if forms are searched in a part of them: these choose.
+        guard: of the steps after the searches.
     """
 
     engine: Engine
@@ -67,6 +69,7 @@ class Search:
     guesses: Sequence[sympy.Expr] = ()
     units: Mapping[str, Unit] | None = None
     every_group: Samples | None = None
+    guard: Guard = field(default_factory=Guard)
 
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
@@ -123,24 +126,40 @@ def select(samples: Samples, search: Search) -> Selection:
     """Search with every seed and select one formula from all.
 
     Raises:
-        ValueError: if nothing can be fitted to the rows, or nothing has the units that were given.
+        ValueError: if nothing can be fitted to the rows.
     """
-    config, units = search.config, search.units
-    if config.form is not None:
-        return _form(config.form, samples, config)
-    candidates = search.candidates(samples.rows(sharp(samples)))
-    laws = _refitted(candidates, samples) + search.guessed(samples)
-    named = fitted_laws(samples)
+    if search.config.form is not None:
+        return _form(search.config.form, samples, search)
+    candidates, guard = search.candidates(samples.rows(sharp(samples))), search.guard
+    laws = _refitted(candidates, samples, guard)
+    laws += guard.part("the guesses", lambda: search.guessed(samples), [])
+    named = guard.part("the named laws", lambda: fitted_laws(samples), [])
     if not laws and not named:
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
+    return guard.part(
+        "the choice among the formulas",
+        lambda: _chosen(candidates, laws, named, samples, search),
+        unjudged(min(laws or named, key=lambda law: law.mean_square), search, candidates),
+    )
+
+
+def unjudged(law: Law, search: Search, candidates: Sequence[Candidate] = ()) -> Selection:
+    """A law alone, of which nothing else could be computed."""
+    rivals = (Rival(str(law.expression), 1.0, law.nodes),)
+    return Selection(
+        law, None, 0, search.config.floor, ErrorModel(), candidates, laws=(law,), rivals=rivals
+    )
+
+
+def _chosen(
+    candidates: Sequence[Candidate], laws: list[Law], named: list[Law], samples: Samples,
+    search: Search,
+) -> Selection:  # fmt: skip
+    """One formula of all, and its robustness."""
+    config, units, guard = search.config, search.units, search.guard
     if units:
         consistent = _consistent(laws, samples, units)
-        if config.units and not consistent:
-            raise ValueError(
-                "no formula that was searched can have the units of the columns; check them, or "
-                "leave --units out."
-            )
-        # units that were read from headers may be wrong: better a formula without than none
+        # the units may be wrong: better a formula without, and a note, than none
         units = units if consistent else None
         laws = consistent or laws
         named = _consistent(named, samples, units) if units else named
@@ -155,12 +174,16 @@ def select(samples: Samples, search: Search) -> Selection:
     pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
     if not floor:
         # within a field's own error neighbours cannot be told apart
-        pool = merged_by_form(widened(pool, samples, floor))
+        wider = guard.part("the formulas beside it", lambda: widened(pool, samples, floor), pool)
+        pool = merged_by_form(wider)
     if units:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
-    partings = {} if floor else as_good(law, pool[:200], samples)
+    partings = {}
+    if not floor:
+        rest = pool[:200]
+        partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
     selected = law
     if errors.kind != "none":
         law = freed(law, samples)
@@ -176,31 +199,42 @@ def select(samples: Samples, search: Search) -> Selection:
     return Selection(
         law=law,
         raw=preferred(own, n, floor) if own else None,
-        agreeing=agreeing_with(
-            law, pool, samples, floor, config.seed, lambda other: is_same_law(law, other, samples)
+        agreeing=guard.part(
+            "the choice in resamples",
+            lambda: agreeing_with(
+                law, pool, samples, floor, config.seed,
+                lambda other: is_same_law(law, other, samples),
+            ),
+            0,
         ),
         floor=floor,
         errors=errors,
         candidates=candidates,
         laws=ranked,
         rivals=rivals,
-        saved=None if floor or errors.kind == "none" else nats_saved(selected, samples),
-    )
+        saved=None if floor or errors.kind == "none" else guard.part(
+            "the shortest polynomial", lambda: nats_saved(selected, samples), None
+        ),
+    )  # fmt: skip
 
 
-def _form(text: str, samples: Samples, config: RecoverConfig) -> Selection:
+def _form(text: str, samples: Samples, search: Search) -> Selection:
     """A user's form in place of a search."""
-    errors, (law,) = errors_of(
-        samples, [fit_form(text, samples)], config.floor, noise=config.errors
-    )
-    ranked, rivals = rivals_of([law], samples.n_effective, config.floor, {})
-    return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
+    config, fitted = search.config, fit_form(text, samples)
+
+    def judged() -> Selection:
+        errors, (law,) = errors_of(samples, [fitted], config.floor, noise=config.errors)
+        ranked, rivals = rivals_of([law], samples.n_effective, config.floor, {})
+        return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
+
+    return search.guard.part("the errors", judged, unjudged(fitted, search))
 
 
 def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]) -> list[Law]:
     """Those that some units of their constants make consistent, exact numbers freed if need be.
 
-    The 2 of 2·v_y is a number of a table without units, and a frequency of one with them.
+    The 2 of 2·v_y is a number of a table without units, and a frequency of one with them; the 1 of
+    x + 1 is a length there, and so is that of exp(-x).
     """
 
     def fits(law: Law) -> bool:
@@ -209,19 +243,26 @@ def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]
             return True
         return False
 
-    every = (law if fits(law) else freed(law, samples) for law in laws)
-    return [law for law in every if fits(law)]
+    def ways(law: Law) -> Iterator[Law]:
+        yield law
+        yield freed(law, samples)
+        yield freed(law, samples, ones=True)
+
+    every = (next(filter(fits, ways(law)), None) for law in laws)
+    return [law for law in every if law is not None]
 
 
-def _refitted(candidates: Sequence[Candidate], samples: Samples) -> list[Law]:
+def _refitted(candidates: Sequence[Candidate], samples: Samples, guard: Guard) -> list[Law]:
     """Every formula once, the searches' best first."""
     laws: dict[str, Law] = {}
-    expressions: set[sympy.Expr] = set()
+    distinct: dict[sympy.Expr, Candidate] = {}
     for candidate in sorted(candidates, key=lambda candidate: candidate.loss):
-        if candidate.expression in expressions:
-            continue
-        expressions.add(candidate.expression)
-        law = refitted(candidate.expression, samples, candidate.engine, candidate.seed)
+        distinct.setdefault(candidate.expression, candidate)
+
+    def refit(each: Candidate) -> Law | None:
+        return refitted(each.expression, samples, each.engine, each.seed)
+
+    for law in guard.each("their fit", refit, distinct.values()):
         if law is None:
             continue
         same = laws.get(law.key)

@@ -8,7 +8,7 @@ from typing import Any
 
 from orbits.files import require_ending
 from orbits.force_samples import ForceSamples
-from orbits.options import options_from
+from orbits.options import checked, options_from
 from orbits.provenance import provenance
 from worldmodel.loading import load_predictor
 from worldmodel.probes.config import ProbeConfig
@@ -19,6 +19,7 @@ from worldmodel.source import Data
 from worldmodel.world_model import WorldModel, threads
 
 
+@checked
 def probe(
     model: Any,
     data: Data,
