@@ -112,7 +112,17 @@ def energy_scale(velocity: np.ndarray) -> np.ndarray:
     """(orbit,) largest kinetic energy per unit mass: a scale that never vanishes.
 
     The energy itself may be 0 in a potential whose zero is arbitrary, such as a logarithm.
+
+    Args:
+        velocity: (orbit, time, axis).
+
+    Raises:
+        ValueError: for another shape.
     """
+    if np.ndim(velocity) < 3:
+        raise ValueError(
+            f"velocity has the shape {np.shape(velocity)}; (orbit, time, axis) is needed."
+        )
     return 0.5 * np.max(_dot(velocity, velocity), axis=1)
 
 

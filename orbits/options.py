@@ -25,17 +25,17 @@ import os
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar, get_args
 
 from annotated_types import Ge as AtLeast
 from annotated_types import Gt as Above
-from annotated_types import Interval
+from annotated_types import Interval, MinLen
 
 __all__ = [
-    "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
-    "Output", "changed", "checked", "every_option", "flag_of", "hints_of", "keywords_of",
-    "leaves", "nearest", "option_names", "options_from", "require_known",
+    "FRACTION", "Above", "AtLeast", "Between", "Interval", "MinLen", "Option", "OptionError",
+    "Options", "Output", "changed", "checked", "every_option", "flag_of", "hints_of",
+    "keywords_of", "leaves", "nearest", "option_names", "options_from", "require_known",
     "values_of", "with_options",
 ]  # fmt: skip
 
@@ -143,7 +143,7 @@ def _argument_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     hints = {}
     for name, annotation in inspect.get_annotations(function).items():
         own = types.SimpleNamespace(__annotations__={name: annotation})
-        with contextlib.suppress(NameError):  # imported for type checkers only
+        with contextlib.suppress(NameError, TypeError):  # imported for type checkers only
             hints |= typing.get_type_hints(own, function.__globals__, include_extras=True)
     return hints
 
@@ -169,27 +169,40 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
     if isinstance(value, (str, os.PathLike)) and os.PathLike in bases:
         return _path(name, value)
     for kind, base in zip(kinds, bases, strict=True):
-        if base is Callable or base is collections.abc.Callable:
+        if base is collections.abc.Callable:
             fits = callable(value)
         elif not isinstance(base, type) or base in PLAIN or _is_plain(kind):
             continue
-        elif base.__name__ in ("ndarray", "AbstractArray") or "jaxtyping" in base.__module__:
-            fits = _is_array(value)
+        elif base.__name__ == "ndarray" or "jaxtyping" in base.__module__:
+            # a list is as good, but where a path is, it is a table of nothing that has columns
+            fits = _is_array(value) and not (os.PathLike in bases and isinstance(value, list))
         else:
             fits = isinstance(value, base)
         if fits:
             return value
     plain = [kind for kind in kinds if _is_plain(kind)]
+    others = [kind for kind in kinds if kind not in (*plain, type(None))]
     if plain:
-        return _checked(name, typing.Union[tuple(plain)], value)  # noqa: UP007 - made at run time
-    wanted = dict.fromkeys(_word(base) for base in bases)
+        try:
+            return _checked(name, typing.Union[tuple(plain)], value)  # noqa: UP007 - at run time
+        except OptionError:
+            if not others:
+                raise
+    wanted = dict.fromkeys(
+        _word(base)
+        for base in bases
+        if base is not type(None) and not (base is str and os.PathLike in bases)
+    )
     raise OptionError(name, f"is {_shown(value)}; it should be {' or '.join(wanted)}.")
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether pydantic checks values of a type: numbers, texts, and what holds them."""
+    """Whether pydantic checks values of a type: numbers, texts, and tuples and the like of them."""
+    base = typing.get_origin(kind)
+    if isinstance(base, type) and not issubclass(base, (Sequence, Mapping)):
+        return False
     types_of = [leaf for leaf in leaves(kind) if isinstance(leaf, type)]
-    return bool(types_of) and all(each in (*PLAIN, type(None)) for each in types_of)
+    return bool(types_of) and all(each in PLAIN for each in types_of)
 
 
 def _is_array(value: Any) -> bool:
@@ -215,9 +228,13 @@ def _path(name: str, value: Any) -> Any:
 
 def _word(kind: Any) -> str:
     """A type in words."""
-    named = {type(None): "None", os.PathLike: "a path", str: "text", float: "a number"}
     name = getattr(kind, "__name__", str(kind))
-    return named.get(kind) or {"ndarray": "an array", "Callable": "a function"}.get(name, name)
+    named = {"str": "text", "PathLike": "a path", "ndarray": "an array", "Callable": "a function"}
+    return named.get(name, _article(name))
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
 def keywords_of(kind: type) -> Callable[[F], F]:
@@ -399,9 +416,8 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    if not isinstance(value, (*PLAIN, tuple, list, Mapping, os.PathLike, type(None))):
-        kind = type(value).__name__
-        return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
-    text = repr(value)
+    if not isinstance(value, (*PLAIN, tuple, list, dict, os.PathLike, type(None))):
+        return _article(type(value).__name__)
+    text = " ".join(repr(value).split())
     most = 60
     return text if len(text) <= most else f"{text[: most - 3]}..."
