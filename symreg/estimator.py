@@ -48,6 +48,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             residuals suit best.
         sigma_of: standard errors of features by name, each a number or a share as in "5%"; the fit
             is then by orthogonal distances.
+        units: of the columns of X by name, and of y as `y`: the formula's constants get theirs.
         per_group: column of X, which is then a DataFrame, whose values each get their own constants
             in one form, such as a galaxy; it is no feature.
         form: formula to fit instead of searching, as in "a*x + b*v".
@@ -79,6 +80,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     guesses: Sequence[str] | None = None
     errors: str | None = None
     sigma_of: Mapping[str, str | float] | None = None
+    units: Mapping[str, str] | None = None
     per_group: str | None = None
     form: str | None = None
     seeds: int = 5
@@ -165,6 +167,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             errors=self.errors,
             form=self.form,
             sigma_of=self.sigma_of or (),
+            units=self._units(options["target"]),
             seeds=self.seeds,
             time_limit=self.timeout_in_seconds,
             null=self.null,
@@ -230,6 +233,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                 table[self.per_group] = labels
             predicted[left] = self.recovery_.predict(table[left])
         return predicted
+
+    def _units(self, target: str) -> dict[str, str]:
+        """Units by column of the table that is searched, where y has a name of its own."""
+        return {target if name == "y" and "y" not in self._names else name: unit
+                for name, unit in (self.units or {}).items()}  # fmt: skip
 
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""

@@ -31,6 +31,7 @@ from symreg.recovery.user_table import (
     UserTable,
     full_headers,
     group_numbers,
+    label_columns,
     read_user_table,
     require_names,
     samples_of,
@@ -65,6 +66,7 @@ class Problem:
         group_values: of the column whose groups have their own constants.
         every: all rows of a large table that the samples are part of.
         floor: relative error of the target that no law need explain, unless another is given.
+        labels: unused columns of text that may tell groups apart.
     """
 
     samples: Samples
@@ -81,6 +83,7 @@ class Problem:
     group_values: tuple[str | float, ...] = ()
     every: Samples | None = None
     floor: float = 0.0
+    labels: tuple[str, ...] = ()
 
     @property
     def si_units(self) -> dict[str, str]:
@@ -215,6 +218,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     return Problem(
         samples, references, asked, read.rows, (*read.notes, *notes, *left_out), units=units,
         columns=columns, group_values=values, every=every[0] if every else None,
+        labels=() if config.per_group or config.groups else label_columns(source, names),
     )  # fmt: skip
 
 

@@ -150,6 +150,11 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
             f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
             "longer one may find more"
         )
+    if problem.labels and result.status in ("none", "approximation"):
+        notes.append(
+            f"{problem.labels[0]} holds labels: the first thing to try is --per-group "
+            f"{problem.labels[0]}, one form with constants of its own for each"
+        )
     if exhausted and result.status != "found":
         notes.append(f"gone through without omission: {'; '.join(exhausted)}")
     result = replace(

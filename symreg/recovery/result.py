@@ -409,7 +409,8 @@ class Recovery(Result):
         """The law beside its data, and the residuals.
 
         Returns:
-            The matplotlib `Figure`.
+            The matplotlib `Axes` of the law; that of the residuals is below it, in
+            `.figure.axes`.
 
         Raises:
             ValueError: if the result was written without its rows.
@@ -459,10 +460,11 @@ class Recovery(Result):
         return f"<table>{cells}</table><p>{html.escape(self.conclusion)}</p>"
 
     def __repr__(self) -> str:
-        status = "recovered" if self.recovered else "not recovered"
+        status = {"none": "no law"}.get(self.status, self.status)
         if self.reference is None:
-            status = {"none": "no law"}.get(self.status, self.status)
-        return f"Recovery({self.expression}; {self.verdict}, {status})"
+            return f"Recovery({self.expression}; {status})"
+        status += ", recovered" if self.recovered else ", not recovered"
+        return f"Recovery({self.expression}; {status}; {self.verdict} beside {self.reference})"
 
     def __str__(self) -> str:
         """The law and its numbers as a table, and the conclusion."""

@@ -328,6 +328,19 @@ def with_indicators(
     return indicated, tuple(each if isinstance(each, str) else float(each) for each in counts.index)
 
 
+def label_columns(
+    source: str | os.PathLike[str] | pd.DataFrame, used: Sequence[str]
+) -> tuple[str, ...]:
+    """Other columns of text whose values, each in several rows, may tell groups apart."""
+    others = [name for name in read_columns(source)[1] if name not in used]
+    if not others or len(others) > 50:  # of a wide table reading them all would take long
+        return ()
+    table, _ = read_columns(source, others, blank_lines=False)
+    texts = (name for name in others if not pd.api.types.is_numeric_dtype(table[name]))
+    most = min(MOST_GROUPS, len(table) // LEAST_ROWS)
+    return tuple(name for name in texts if 2 <= table[name].astype(str).nunique() <= most)
+
+
 def sigma_column(sigma: str | None) -> str | None:
     """The column named by standard errors; None if a number or a share, or not given."""
     if sigma is None:
@@ -382,9 +395,25 @@ def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFram
     return table[good]
 
 
+def is_complex(value: object) -> bool:
+    """Whether a value is a complex number, or the text of one."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return True
+    text = str(value).strip("() ").replace(" ", "").replace("i", "j")
+    try:
+        return text.endswith("j") and complex(text) is not None
+    except ValueError:
+        return False
+
+
 def _numeric(values: pd.Series, path: str, name: str, most: float) -> np.ndarray:
     if not (holds_numbers(values) and pd.api.types.is_numeric_dtype(values)):
         example = next((v for v in values if not isinstance(v, (int, float))), values.iloc[0])
+        if is_complex(example):
+            raise ValueError(
+                f"{path}: the column {name} has complex values, such as {example}; give their real "
+                "and imaginary parts, or size and phase, as columns of their own."
+            )
         raise ValueError(
             f"{path}: the column {name} is not numeric (it has {str(example)[:30]!r})."
         )
