@@ -126,7 +126,9 @@ def find(problem: Problem, search: Search) -> Finding:
             "the comparison", lambda: _compared(law, references, asked, whole), unknown
         )
     # every row takes a matrix of all exponents: 20 s for 200 features
-    measurable = usable(whole) and whole.X.shape[1] <= 50
+    measurable = whole.X.shape[1] <= 50 and guard.part(
+        "the exponents", lambda: usable(whole), False
+    )
     law, intervals, spread = guard.part(
         "the intervals", lambda: _intervals(law, fitted, parts, selection, known, rng),
         (law, [Estimate(value) for value in law.constants], np.zeros((0, 0))),

@@ -28,7 +28,7 @@ from symreg.engines.base import Candidate
 from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import MATCHING
+from symreg.formulas.compare import MATCHING, UNDECIDED
 from symreg.formulas.expressions import constant_symbol, named, rounded, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
@@ -143,7 +143,9 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
             watch.say(lambda: "search permuted targets, which no law explains", True)
             null = guard.part("the permuted targets", lambda: _permuted(problem, search), None)
             nulls = {"permuted": null} if null is not None else {}
-    result = _result(problem, config, finding, nulls, guard)
+    result = guard.part(
+        "the numbers of the result", lambda: _result(problem, config, finding, nulls, guard), None
+    ) or _formula_alone(problem, finding, guard)
     notes = [*result.notes, *guard.notes]
     if watch.ended:
         notes.append(
@@ -261,6 +263,21 @@ def _result(
         ),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
+    )  # fmt: skip
+
+
+def _formula_alone(problem: Problem, finding: Finding, guard: Guard) -> Recovery:
+    """The formula that was found, and nothing of what is known of it."""
+    formula, unknown = str(finding.law.expression), Quantity(name="c")
+    return Recovery(
+        recovered=False, verdict=UNDECIDED, reference=None, expression=formula, written=formula,
+        form=formula, raw_expression=None, law=None, selected_from=finding.law.source,
+        constant=unknown, exponents={}, parameters={}, r2=None, r2_linear=None, r2_log=None,
+        agreement=Agreement(0, RESAMPLES), nulls={}, gates=tuple(guard.gates),
+        found_gates=tuple(guard.gates), engine="", engine_reason="", pareto_front=(),
+        rows=problem.rows, rows_used=finding.rows, groups=problem.samples.n_effective,
+        non_central=problem.non_central, error_floor=finding.selection.floor,
+        columns=problem.columns,
     )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ BEFORE = {
     "measure_forces", "keywords_of", "threadpool_limits", "solve", "find", "select", "plural",
     "select_by_group", "asdict", "replace", "field", "dataclass", "versions", "as_json",
     "searched_groups", "of_groups", "weighed", "sharp", "outlying_rows", "group_parts", "recover",
-    "unjudged", "domain_of", "named", "coefficient_names", "finite", "passed", "null_gate",
-    "stated", "usable", "symbol", "constant_symbol", "fit_form",
+    "unjudged", "finite", "passed", "stated", "symbol", "constant_symbol", "fit_form",
+    "_hardly_worded", "_formula_alone", "label_columns", "_force_samples", "_parts",
 }  # fmt: skip
 """What runs before the search, or does no more than look a value up."""
 rng = np.random.default_rng(0)
