@@ -37,7 +37,7 @@ class ExpressionsEngine(Engine):
         table = Table.of(X[chosen], y[chosen], np.ones(len(chosen)))
         search = Search(table, budget.watch, rng)
         models = search.run(self.efforts)
-        self.exhausted = (str(search.exhausted),)
+        self.exhausted = tuple(filter(None, (str(search.exhausted),)))
         symbols = feature_symbols(names, X)
         formulas = [model.expression(symbols) for model in models]
-        return pareto_front(formulas, X, y, names, seed, self.name, exhaustive=True)
+        return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)

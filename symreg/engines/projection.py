@@ -205,7 +205,7 @@ class ProjectionEngine(Engine):
             X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums, self.factors
         )
         with np.errstate(over="ignore", invalid="ignore"):
-            return pareto_front(expressions, X, y, names, seed, self.name, exhaustive=True)
+            return pareto_front(expressions, X, y, names, seed, self.name, self.question, True)
 
 
 @np.errstate(all="ignore")  # powers over hundreds of decades

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
 from symreg.enumeration.model import IDENTITY, OUTER, Model, Outer, Table
 from symreg.enumeration.numbered import numbered
@@ -70,8 +71,11 @@ class Exhausted:
     pair: int = 0
 
     def __str__(self) -> str:
-        text = f"no formula of up to {self.single} symbols"
-        return text + (f", no sum of two of up to {self.pair}" if self.pair else "")
+        """A sentence of it; empty if the time ended before anything was exhausted."""
+        if not self.single:
+            return ""
+        text = f"no formula of up to {plural(self.single, 'symbol')} is exact"
+        return text + (f", and no sum of two of up to {self.pair}" if self.pair else "")
 
 
 @dataclass(frozen=True)

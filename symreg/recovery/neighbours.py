@@ -7,7 +7,7 @@ those that explain the table as well are kept, and then no single law was found.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,13 +50,14 @@ class Parting:
 
 
 def widened(
-    pool: Sequence[Law], samples: Samples, floor: float, rounds: int = 4, most: int = 200
-) -> list[Law]:
+    pool: Sequence[Law], samples: Samples, floor: float,
+    allowed: Callable[[Sequence[Law]], list[Law]] = list, rounds: int = 4, most: int = 200,
+) -> list[Law]:  # fmt: skip
     """A pool with its best formulas' neighbours, the best of those edited again.
 
     The selected formula and the next best are edited, in so many rounds while an edit was better.
     No time limit but `most` edits in all (a long formula has more, and gains less from them):
-    without this step no law may be called the only one.
+    without this step no law may be called the only one. Only those that are `allowed` join.
     """
     n, pool = samples.n_effective, list(pool)
     known = {law.key for law in pool}
@@ -80,8 +81,8 @@ def widened(
             if made is not None and made.key not in known:
                 known.add(made.key)
                 new.append(made)
-        new.sort(key=lambda law: law.criterion(n, floor))
-        new += [simplified(law, samples, floor) for law in new[:3]]
+        new = sorted(allowed(new), key=lambda law: law.criterion(n, floor))
+        new += allowed([simplified(law, samples, floor) for law in new[:3]])
         pool += new
         if not left or preferred(pool, n, floor) is chosen:
             break
@@ -277,7 +278,7 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
             continue
         if np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0):
             continue
-        if any(is_same_law(each, other, samples, True) for other in (law, *partings)):
+        if any(is_same_law(each, other, samples) for other in (law, *partings)):
             continue
         if (place := parting(law, each, samples)) is not None:
             partings[each] = place

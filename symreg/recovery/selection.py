@@ -36,6 +36,7 @@ from symreg.fit.refine import (
     simplified,
 )
 from symreg.fit.samples import Samples
+from symreg.formulas.config import EXPONENT_MARGIN
 from symreg.formulas.expressions import evaluate, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
@@ -78,6 +79,10 @@ class Search:
         total = sum(map(len, fronts))
         self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
         return [candidate for front in fronts for candidate in front]
+
+    def allowed(self, laws: Sequence[Law]) -> list[Law]:
+        """Those of the operators that the search is restricted to."""
+        return [law for law in laws if self.engine.question.allows(law.expression)]
 
     def guessed(self, samples: Samples) -> list[Law]:
         """The guesses, their constants fitted from one on."""
@@ -129,9 +134,13 @@ def select(samples: Samples, search: Search) -> Selection:
     if config.form is not None:
         return _form(config.form, samples, config)
     candidates = search.candidates(samples.rows(sharp(samples)))
-    laws = _refitted(candidates, samples) + search.guessed(samples)
-    named = fitted_laws(samples)
+    laws = search.allowed(_refitted(candidates, samples) + search.guessed(samples))
+    named = search.allowed(fitted_laws(samples))
     if not laws and not named:
+        if operators := search.engine.question.operators:
+            raise ValueError(
+                f"no formula of the operators {', '.join(operators)} was found; allow more of them."
+            )
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     if units:
         consistent = _consistent(laws, samples, units)
@@ -149,13 +158,13 @@ def select(samples: Samples, search: Search) -> Selection:
     samples, n = errors.of(samples), samples.n_effective
     best = sorted(laws, key=lambda law: law.criterion(n, floor))[:20]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
-    pool = [simplified(law, samples, floor) for law in best]
+    pool = search.allowed([simplified(law, samples, floor) for law in best])
     if units:
         pool = _consistent(pool, samples, units)
     pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
     if not floor:
         # within a field's own error neighbours cannot be told apart
-        pool = merged_by_form(widened(pool, samples, floor))
+        pool = merged_by_form(widened(pool, samples, floor, search.allowed))
     if units:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
@@ -168,7 +177,7 @@ def select(samples: Samples, search: Search) -> Selection:
     unlike = [
         each
         for each in _unlike(law, pool, samples)
-        if each is not selected and not is_same_law(each, law, samples, True)
+        if each is not selected and not is_same_law(each, law, samples)
     ]
     # the share is that of what was selected: the numbers freed since are for their intervals
     ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
@@ -177,7 +186,12 @@ def select(samples: Samples, search: Search) -> Selection:
         law=law,
         raw=preferred(own, n, floor) if own else None,
         agreeing=agreeing_with(
-            law, pool, samples, floor, config.seed, lambda other: is_same_law(law, other, samples)
+            law,
+            pool,
+            samples,
+            floor,
+            config.seed,
+            lambda other: is_same_law(law, other, samples, EXPONENT_MARGIN),
         ),
         floor=floor,
         errors=errors,

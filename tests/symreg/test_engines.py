@@ -54,11 +54,11 @@ def test_operon_finds_the_inverse_square():
     np.testing.assert_allclose(values, 39.478 / X[:, 0] ** 2, rtol=1e-2)
 
 
-def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
+def test_a_search_keeps_to_the_operators_that_are_asked_for():
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.uniform(0.5, 3, 200), rng.uniform(0.5, 3, 200)])
     y = 1e-5 * X[:, 1] / X[:, 0]
-    question = Question(("+", "*", "inv", "sin", "cos", "exp"), "l1")
+    question = Question(("+", "*", "inv", "sin", "cos", "exp"))
     engine, _ = choose_engine("operon", question)
     front = engine.search(X, y, ["r", "m"], 1, Budget(individuals=300, generations=20))
     for candidate in front:
@@ -66,9 +66,7 @@ def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
         assert {f.func for f in functions} <= {sympy.sin, sympy.cos, sympy.exp}
         # roots would be half-integer powers; products and inverses make whole ones
         assert all(power.exp.is_integer for power in candidate.expression.atoms(sympy.Pow))
-        error = np.abs(evaluate(candidate.expression, ["r", "m"], X) - y)
-        assert candidate.loss == pytest.approx(np.mean(error))
-    assert front[-1].loss < 1e-3 * np.mean(np.abs(y - np.median(y)))
+    assert front[-1].loss < 1e-6
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,6 @@ def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
         ("operon", {"operators": ("+,snh",)}, "operator 'snh' is not known"),
         ("operon", {"operators": ("+,^",)}, "operon has no operator"),
         ("operon", {"operators": ("/,inv",)}, "leave out / or inv"),
-        ("projection", {"operators": ("+,*",)}, "engine operon or pysr"),
     ],
 )
 def test_a_space_that_an_engine_cannot_search_is_refused(name, space, message):
