@@ -10,6 +10,7 @@ from symreg.engines import ENGINES, choose_engine
 from symreg.engines.base import Budget, Question, described
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.formulas.expressions import complexity, evaluate
+from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 
 BUILT_IN = ("operon",)
@@ -116,3 +117,20 @@ def test_a_null_control_goes_as_far_as_the_search_went():
     farthest = wave.families
     assert wave.search_all(X, X[:, 0] ** 2 / X[:, 1], names, seeds, SMALL)[0]
     assert wave.families == farthest
+
+
+@pytest.mark.parametrize("name", ["projection", "rational", "expressions"])
+def test_a_limit_holds_with_many_columns(name):
+    """Of two hundred columns the ten that matter are searched, and the time is kept to."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 3, (200, 200))
+    y = (X[:, 3] * X[:, 5] + np.sin(2 * X[:, 7])) * (1 + 0.02 * rng.standard_normal(200))
+    told: list[str] = []
+    limit = 2.0
+    watch = Watch(limit, told.append)
+    names = [f"x{i}" for i in range(200)]
+    (front,) = ENGINES[name]().search_all(X, y, names, [0], Budget(watch=watch))
+    assert watch.taken < 1.5 * limit
+    assert front
+    assert "x3" in told[0]
+    assert "x5" in told[0]
