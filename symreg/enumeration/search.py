@@ -5,10 +5,11 @@ inverse as one entry, then sums, beside nothing, beside the variables and beside
 ends with the first exact formula, or with its watch; what was exhausted is part of the answer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import sympy
 
 from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
@@ -117,10 +118,15 @@ class Search:
         table: all rows.
         watch: may end it.
         rng: draws the rows of the scans.
+        allows: formulas, others are not kept; None if all are.
     """
 
-    def __init__(self, table: Table, watch: Watch, rng: np.random.Generator):
-        self.table, self.watch = table, watch
+    def __init__(
+        self, table: Table, watch: Watch, rng: np.random.Generator,
+        allows: Callable[[sympy.Expr], bool] | None = None,
+    ):  # fmt: skip
+        self.table, self.watch, self.allows = table, watch, allows
+        self.symbols = [sympy.Symbol(f"x{i}", positive=True) for i in range(table.X.shape[1])]
         rows = len(table.y)
         self.few = table.rows(np.sort(rng.choice(rows, min(ROWS, rows), replace=False)))
         self.outers = [outer for outer in OUTER if outer.allowed(table.y)]
@@ -152,7 +158,7 @@ class Search:
         return self._best(effort.improved)
 
     def _library(self, entries: int) -> tuple[Library, Pool]:
-        library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch)
+        library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch, self.allows)
         return library, pool_of(library.values, library.size, library)
 
     def _singles(self, pool: Pool) -> None:
@@ -331,7 +337,8 @@ class Search:
         return [state for _, state in sorted(ranked)]
 
     def _keep(self, model: Model) -> None:
-        if np.isfinite(model.mean_square):
+        allowed = self.allows is None or self.allows(model.expression(self.symbols))
+        if np.isfinite(model.mean_square) and allowed:
             self.models[repr((model.terms, id(model.outer)))] = model
 
     def _done(self, at_once: bool = False) -> bool:

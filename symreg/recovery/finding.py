@@ -139,6 +139,7 @@ def find(problem: Problem, search: Search) -> Finding:
         samples=whole,
         evidence=evidence_of(
             selection.law, parts.training, held_out, whole,
+            parts.errors.of(samples) if outlying.any() else None,
             expanded=config.own_table and whole.spread is None and not whole.indicators,
             floor=config.floor,
         ),

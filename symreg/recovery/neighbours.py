@@ -252,14 +252,14 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 
 def explains_as_well(other: Law, law: Law, n: int) -> bool:
-    """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
-    # a longer one still competes with one function more of a variable and a number, f(c·x)
-    if other == law or other.nodes > law.nodes + 6:
+    """Whether a formula fits as well as the law, and its description is not clearly longer.
+
+    An edit may always bend like the law if it may be long enough: x·sqrt(1 + x) beside x^1.5.
+    """
+    if other == law:
         return False
-    if other.mean_square > max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n):
-        return False
-    more = len(other.constants) > len(law.constants)
-    return not more or other.criterion(n, 0.0) <= law.criterion(n, 0.0)
+    fits = other.mean_square <= max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n)
+    return bool(fits and other.criterion(n, 0.0) <= law.criterion(n, 0.0) + CLEARLY_BETTER)
 
 
 def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Parting]:

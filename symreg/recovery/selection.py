@@ -26,6 +26,7 @@ from symreg.fit.grouped import GroupedLaw
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp
 from symreg.fit.refine import (
+    CLEARLY_BETTER,
     Law,
     effective_floor,
     freed,
@@ -109,6 +110,7 @@ class Selection:
         grouped: the law's constants in every group, if groups have their own.
         forms: other forms so, the best first.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
+        cut_short: whether the search ended at its limit, and one more term may have paid.
     """
 
     law: Law
@@ -122,6 +124,7 @@ class Selection:
     grouped: GroupedLaw | None = None
     forms: tuple[GroupedLaw, ...] = ()
     saved: float | None = None
+    cut_short: bool = False
 
 
 def select(samples: Samples, search: Search) -> Selection:
@@ -169,6 +172,7 @@ def select(samples: Samples, search: Search) -> Selection:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
+    cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)
     partings = {} if floor else as_good(law, pool[:200], samples)
     selected = law
     if errors.kind != "none":
@@ -199,6 +203,7 @@ def select(samples: Samples, search: Search) -> Selection:
         laws=ranked,
         rivals=rivals,
         saved=None if floor or errors.kind == "none" else nats_saved(selected, samples),
+        cut_short=cut_short,
     )
 
 
@@ -296,6 +301,21 @@ def agreeing_with(
         costs = [(each.criterion(n, floor), each.length(n)) for each in drawn]
         chosen[costs.index(min(costs))] += 1
     return sum(times for k, times in chosen.items() if same(pool[k]))
+
+
+def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:
+    """Whether a sum beats every shorter one clearly, and no longer one was tried: so may the next
+    term."""
+
+    def terms(each: Law) -> int:
+        return max((len(node.args) for node in each.form.atoms(sympy.Add)), default=1)
+
+    own, least = terms(law), law.criterion(n, floor) + CLEARLY_BETTER
+    others = [each for each in pool if each != law]
+    return own > 2 and all(
+        terms(each) <= own and (terms(each) == own or each.criterion(n, floor) > least)
+        for each in others
+    )
 
 
 def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:
