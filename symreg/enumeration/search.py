@@ -118,7 +118,7 @@ class Search:
         table: all rows.
         watch: may end it.
         rng: draws the rows of the scans.
-        allows: formulas, others are not kept; None if all are.
+        allows: formulas, and so the steps from which they are made; None if all are allowed.
     """
 
     def __init__(
@@ -126,10 +126,14 @@ class Search:
         allows: Callable[[sympy.Expr], bool] | None = None,
     ):  # fmt: skip
         self.table, self.watch, self.allows = table, watch, allows
-        self.symbols = [sympy.Symbol(f"x{i}", positive=True) for i in range(table.X.shape[1])]
         rows = len(table.y)
         self.few = table.rows(np.sort(rng.choice(rows, min(ROWS, rows), replace=False)))
-        self.outers = [outer for outer in OUTER if outer.allowed(table.y)]
+        inner = sympy.Symbol("u", positive=True)
+        self.outers = [
+            outer
+            for outer in OUTER
+            if outer.allowed(table.y) and (allows is None or allows(outer.written(inner)))
+        ]
         self.models: dict[str, Model] = {}
         self.exhausted = Exhausted()
 
@@ -149,10 +153,10 @@ class Search:
                 break
             whole = pool.whole_up_to(effort.paired, library.complete)
             self.exhausted = replace(single, pair=whole)
-            if effort.numbered:
+            if effort.numbered and self.allows is None:  # with few operators there are no grids
                 self._times_polynomials(pool)
-            if effort.numbered and not self._done():
-                self._with_numbers(library)
+                if not self._done():
+                    self._with_numbers(library)
             if self._done():
                 break
         return self._best(effort.improved)
@@ -337,8 +341,7 @@ class Search:
         return [state for _, state in sorted(ranked)]
 
     def _keep(self, model: Model) -> None:
-        allowed = self.allows is None or self.allows(model.expression(self.symbols))
-        if np.isfinite(model.mean_square) and allowed:
+        if np.isfinite(model.mean_square):
             self.models[repr((model.terms, id(model.outer)))] = model
 
     def _done(self, at_once: bool = False) -> bool:

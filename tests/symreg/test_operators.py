@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import symreg
 from symreg.engines.base import Budget, Question
+from symreg.engines.expressions import ExpressionsEngine
 from symreg.engines.portfolio import PortfolioEngine
-from symreg.formulas.expressions import normal_form, symbol
+from symreg.enumeration.search import EFFORTS
+from symreg.formulas.expressions import evaluate, normal_form, symbol
 from symreg.formulas.operators import OPERATORS, lacking
 from symreg.recovery.config import RecoverConfig
 
@@ -69,6 +71,17 @@ def decay(rows=60):
     return pd.DataFrame({"x": x, "y": y})
 
 
+def test_the_enumeration_is_made_of_them():
+    """A law of them is found where what lacks none would be handed over first."""
+    x = decay()[["x"]].to_numpy()
+    y = 0.3 * (x[:, 0] - 3.1) ** 2 + 0.02 * np.random.default_rng(1).standard_normal(len(x))
+    question = Question(("+", "*", "square"))
+    front = ExpressionsEngine(question, EFFORTS[:1]).search(x, y, ["x"], 0, Budget())
+    assert all(lacking(each.expression, question.operators) is None for each in front)
+    assert min(np.mean((evaluate(e.expression, ["x"], x) - y) ** 2) for e in front) < 5e-4
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["auto", "operon", "projection", "expressions"])
 def test_every_engine_keeps_to_the_operators(engine):
     """The law, 3·exp(−x), needs another: neighbours, laws with names and simpler forms keep to
@@ -83,6 +96,7 @@ def test_every_engine_keeps_to_the_operators(engine):
         assert all(p.exp.is_integer and p.exp > 0 for p in formula.atoms(sympy.Pow))
 
 
+@pytest.mark.slow
 def test_operators_of_one_kind_leave_the_other_kind_free():
     table = decay()
     model = symreg.LawRegressor(
@@ -96,6 +110,7 @@ def test_operators_of_one_kind_leave_the_other_kind_free():
     assert not model.fit(table[["x"]], table["y"]).sympy().atoms(sympy.Function)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.sets(st.sampled_from(OPERATORS), min_size=1, max_size=4))
 def test_a_search_hands_over_what_its_operators_make(operators):
