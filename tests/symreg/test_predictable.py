@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+import sympy
 
 from symreg.fit.predictable import _likelihood, predictable
+from symreg.fit.refine import refitted
+from symreg.fit.samples import Samples
+from symreg.formulas.expressions import symbol
+from symreg.recovery.evidence import evidence_of
 from symreg.recovery.thresholds import THRESHOLDS
 
 RIGHT = 12
@@ -64,6 +69,30 @@ def test_noise_of_any_kind_is_not_predicted(kind):
         errors = fitted(X.T, noise)
         refused += predictable(errors, X)[0] < THRESHOLDS.misfit_p
     assert refused == 0
+
+
+def judged(text, x, y, left_out):
+    """Chance of a misfit as large as a formula's, some rows left out of its fit as outliers."""
+    every = Samples(
+        x[:, None], y, ("x",), np.arange(len(y)), errors=np.full(len(y), np.sqrt(np.mean(y**2)))
+    )
+    whole = every.rows(~left_out)
+    law = refitted(sympy.sympify(text, locals={"x": symbol("x")}), whole, "test")
+    return evidence_of(law, whole, whole, whole, every).misfit_p
+
+
+def test_an_outlier_that_only_the_formula_needs_is_a_misfit():
+    """Near zero the inverse hyperbolic sine is no logarithm; a slip of the pen is no misfit."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 4, 100))
+    y = np.arcsinh(8 * x) + 0.01 * rng.standard_normal(100)
+    needed = np.abs(y - np.log(16 * x)) > 0.05
+    assert 2 <= needed.sum() <= 10
+    assert judged("log(16.0*x)", x, y, needed) < THRESHOLDS.misfit_p
+    slip = np.zeros(100, dtype=bool)
+    slip[40] = True
+    y = np.where(slip, 3.0, 1.0) * np.sqrt(x) + 0.01 * rng.standard_normal(100)
+    assert judged("1.0*x**0.5", x, y, slip) > THRESHOLDS.misfit_p
 
 
 def test_the_slopes_of_the_likelihood_are_its_slopes():
