@@ -82,13 +82,12 @@ def judged(text, x, y, left_out):
 
 
 def test_an_outlier_that_only_the_formula_needs_is_a_misfit():
-    """Near zero the inverse hyperbolic sine is no logarithm; a slip of the pen is no misfit."""
+    """Four rows at one end that follow something else; a slip of the pen is no misfit."""
     rng = np.random.default_rng(0)
-    x = np.sort(rng.uniform(0, 4, 100))
-    y = np.arcsinh(8 * x) + 0.01 * rng.standard_normal(100)
-    needed = np.abs(y - np.log(16 * x)) > 0.05
-    assert 2 <= needed.sum() <= 10
-    assert judged("log(16.0*x)", x, y, needed) < THRESHOLDS.misfit_p
+    x = np.sort(rng.uniform(0.1, 4, 100))
+    needed = np.arange(100) < 4
+    y = np.sqrt(x) + 0.2 * needed + 0.01 * rng.standard_normal(100)
+    assert judged("1.0*x**0.5", x, y, needed) < THRESHOLDS.misfit_p
     slip = np.zeros(100, dtype=bool)
     slip[40] = True
     y = np.where(slip, 3.0, 1.0) * np.sqrt(x) + 0.01 * rng.standard_normal(100)
