@@ -26,6 +26,8 @@ from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
 FEWEST_ROWS = 5
+BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
+"""Operators of the one kind where only those of the other are given."""
 
 
 @dataclass(eq=False, repr=False)
@@ -41,8 +43,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         niterations: generations of a search (operon, pysr).
         population_size: formulas in the population of a search (operon, pysr).
         maxsize: largest formula searched, in nodes.
-        binary_operators: as in ["+", "*"]; the engine's by default.
-        unary_operators: as in ["sin", "exp"].
+        binary_operators: as in ["+", "*"]; by default the engine's, beside unary ones `BINARY`.
+        unary_operators: as in ["sin", "exp"]; by default the engine's, beside binary ones `UNARY`.
         guesses: formulas to start from.
         errors: of y without `sigma`: additive, relative or logarithmic; by default whichever the
             residuals suit best.
@@ -153,7 +155,13 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).randint(2**31))
-        operators = [*(self.binary_operators or ()), *(self.unary_operators or ())]
+        binary, unary = self.binary_operators, self.unary_operators
+        operators: list[str] = []
+        if binary is not None or unary is not None:
+            operators = [
+                *(BINARY if binary is None else binary),
+                *(UNARY if unary is None else unary),
+            ]
         self.recovery_: Recovery = recover(
             table,
             features=tuple(self._names),

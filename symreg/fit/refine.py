@@ -362,23 +362,21 @@ SAME_LAW = 1e-5
 """Relative difference of two formulas that are the same, written differently."""
 
 
-def is_same_law(law: Law, other: Law, samples: Samples, free_exponents: bool = False) -> bool:
+def is_same_law(law: Law, other: Law, samples: Samples, within: float = np.inf) -> bool:
     """Whether a law equals another one once its numbers are changed.
 
     So x + 2y and c·y·(x/y + 2) are the same, but not a law with one more term. Numbers are
-    constants, free or set; fitted exponents only on request.
+    constants, free or set, and fitted exponents, which may differ so much.
     """
     if structure(law) == structure(other):
         return True
-    held = {
-        constant: sympy.Rational(law.constants[index])
-        for index in range(len(law.constants))
-        if not free_exponents and (constant := constant_symbol(index)) in _exponents(law.form)
-    }
-    form, start = skeleton(merged(with_floats(substituted(law.form.xreplace(held), law.constants))))
+    form, start = skeleton(merged(with_floats(law.expression)))
     given = other.values(samples)
     size = float(np.sqrt(np.mean(given**2)))
     if not 0 < size < np.inf or len(start) > MOST_CONSTANTS:
         return False
     alike = replace(samples, y=given, weights=None, errors=np.full(len(given), size))
-    return fit(form, start, alike).mean_square < SAME_LAW**2
+    again = fit(form, start, alike)
+    moved = np.abs(np.subtract(again.constants, start))
+    exponents = [constant_symbol(i) in _exponents(form) for i in range(len(start))]
+    return again.mean_square < SAME_LAW**2 and bool(np.all(moved[exponents] <= within))

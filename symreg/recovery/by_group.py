@@ -244,7 +244,7 @@ def _partings(
         if not explains_as_well(each, law, samples.n_effective):
             continue
         its = grouped[each].of_group(group)
-        if is_same_law(its, ours, part, True):
+        if is_same_law(its, ours, part):
             continue
         if (place := parting(ours, its, part)) is not None:
             partings[each] = place

@@ -33,7 +33,8 @@ class SearchConfig(Options):
     guesses: Words = ()
     """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     operators: Words = ()
-    """Operators to build formulas from, as in +,*,inv,sin,cos,exp; by default the engine's."""
+    """Operators to build formulas from, as in +,*,inv,sin,cos,exp, whatever the engine; by default
+    the engine's."""
     individuals: Annotated[int, Between(1, 10**6)] = 200
     """Population size of a search."""
     generations: Annotated[int, Between(1, 10**6)] = 20

@@ -161,6 +161,7 @@ def find(problem: Problem, search: Search) -> Finding:
             "what the formula leaves",
             lambda: evidence_of(
                 selection.law, parts.training, held_out, whole,
+                parts.errors.of(samples) if outlying.any() else None,
                 expanded=config.own_table and whole.spread is None and not whole.indicators,
                 floor=config.floor,
             ),

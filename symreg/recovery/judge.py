@@ -59,6 +59,7 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
         *_no_expansion(evidence, finding.selection.saved, t),
         _agreement(finding, t),
         _alone(finding),
+        *_cut_short(finding),
         *_values(evidence),
         stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
         *_central(non_central, t),
@@ -69,6 +70,14 @@ def _values(evidence: Evidence) -> list[Gate]:
     if evidence.values > FEW_VALUES:
         return []
     return [stated("values of the target", False, "more than two", f"{evidence.values}")]
+
+
+def _cut_short(finding: Finding) -> list[Gate]:
+    """A sum whose last term still pays is the beginning of a longer one."""
+    if not finding.selection.cut_short:
+        return []
+    asked = "longer sums tried too: a longer --time-limit"
+    return [stated("search went on", False, asked, "ended while each further term paid")]
 
 
 def _agreement(finding: Finding, t: Thresholds) -> Gate:

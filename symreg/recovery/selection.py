@@ -26,6 +26,7 @@ from symreg.fit.grouped import GroupedLaw
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp
 from symreg.fit.refine import (
+    CLEARLY_BETTER,
     Law,
     effective_floor,
     freed,
@@ -36,6 +37,7 @@ from symreg.fit.refine import (
     simplified,
 )
 from symreg.fit.samples import Samples
+from symreg.formulas.config import EXPONENT_MARGIN
 from symreg.formulas.expressions import evaluate, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
@@ -82,6 +84,10 @@ class Search:
         self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
         return [candidate for front in fronts for candidate in front]
 
+    def allowed(self, laws: Sequence[Law]) -> list[Law]:
+        """Those of the operators that the search is restricted to."""
+        return [law for law in laws if self.engine.question.allows(law.expression)]
+
     def guessed(self, samples: Samples) -> list[Law]:
         """The guesses, their constants fitted from one on."""
         laws = []
@@ -107,6 +113,7 @@ class Selection:
         grouped: the law's constants in every group, if groups have their own.
         forms: other forms so, the best first.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
+        cut_short: whether the search ended at its limit, and one more term may have paid.
     """
 
     law: Law
@@ -120,6 +127,7 @@ class Selection:
     grouped: GroupedLaw | None = None
     forms: tuple[GroupedLaw, ...] = ()
     saved: float | None = None
+    cut_short: bool = False
 
 
 def select(samples: Samples, search: Search) -> Selection:
@@ -133,8 +141,13 @@ def select(samples: Samples, search: Search) -> Selection:
     candidates, guard = search.candidates(samples.rows(sharp(samples))), search.guard
     laws = _refitted(candidates, samples, guard)
     laws += guard.part("the guesses", lambda: search.guessed(samples), [])
-    named = guard.part("the named laws", lambda: fitted_laws(samples), [])
+    laws = search.allowed(laws)
+    named = search.allowed(guard.part("the named laws", lambda: fitted_laws(samples), []))
     if not laws and not named:
+        if operators := search.engine.question.operators:
+            raise ValueError(
+                f"no formula of the operators {', '.join(operators)} was found; allow more of them."
+            )
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     return guard.part(
         "the choice among the formulas",
@@ -168,18 +181,21 @@ def _chosen(
     samples, n = errors.of(samples), samples.n_effective
     best = sorted(laws, key=lambda law: law.criterion(n, floor))[:20]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
-    pool = [simplified(law, samples, floor) for law in best]
+    pool = search.allowed([simplified(law, samples, floor) for law in best])
     if units:
         pool = _consistent(pool, samples, units)
     pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
     if not floor:
         # within a field's own error neighbours cannot be told apart
-        wider = guard.part("the formulas beside it", lambda: widened(pool, samples, floor), pool)
+        wider = guard.part(
+            "the formulas beside it", lambda: widened(pool, samples, floor, search.allowed), pool
+        )
         pool = merged_by_form(wider)
     if units:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
+    cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)
     partings = {}
     if not floor:
         rest = pool[:200]
@@ -191,7 +207,7 @@ def _chosen(
     unlike = [
         each
         for each in _unlike(law, pool, samples)
-        if each is not selected and not is_same_law(each, law, samples, True)
+        if each is not selected and not is_same_law(each, law, samples)
     ]
     # the share is that of what was selected: the numbers freed since are for their intervals
     ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
@@ -203,7 +219,7 @@ def _chosen(
             "the choice in resamples",
             lambda: agreeing_with(
                 law, pool, samples, floor, config.seed,
-                lambda other: is_same_law(law, other, samples),
+                lambda other: is_same_law(law, other, samples, EXPONENT_MARGIN),
             ),
             0,
         ),
@@ -215,6 +231,7 @@ def _chosen(
         saved=None if floor or errors.kind == "none" else guard.part(
             "the shortest polynomial", lambda: nats_saved(selected, samples), None
         ),
+        cut_short=cut_short,
     )  # fmt: skip
 
 
@@ -323,6 +340,21 @@ def agreeing_with(
         costs = [(each.criterion(n, floor), each.length(n)) for each in drawn]
         chosen[costs.index(min(costs))] += 1
     return sum(times for k, times in chosen.items() if same(pool[k]))
+
+
+def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:
+    """Whether a sum beats every shorter one clearly, and no longer one was tried: so may the next
+    term."""
+
+    def terms(each: Law) -> int:
+        return max((len(node.args) for node in each.form.atoms(sympy.Add)), default=1)
+
+    own, least = terms(law), law.criterion(n, floor) + CLEARLY_BETTER
+    others = [each for each in pool if each != law]
+    return own > 2 and all(
+        terms(each) <= own and (terms(each) == own or each.criterion(n, floor) > least)
+        for each in others
+    )
 
 
 def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:
