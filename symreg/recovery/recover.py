@@ -21,6 +21,7 @@ from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
 from orbits.printing import plural
 from orbits.provenance import versions
+from orbits.tables import as_table
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
 from symreg.fit.outliers import outlier_note
@@ -81,11 +82,8 @@ def recover(
         ValueError: for an unusable table, column, unit, law or engine (says why).
     """
     config = options_from(RecoverConfig, config, options)
-    if not isinstance(table, (ForceSamples, pd.DataFrame, xr.Dataset, str, os.PathLike)):
-        raise ValueError(
-            f"a {type(table).__name__} is no table; give a DataFrame, the path of a CSV or Parquet "
-            "file, force samples of worldmodel.probe, or a dataset of orbits."
-        )
+    if not isinstance(table, (ForceSamples, xr.Dataset)):
+        table = as_table(table)
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table
@@ -116,18 +114,19 @@ def _force_samples(table: Table) -> ForceSamples:
 def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
     """Find the law of a problem and judge it."""
     began = time.monotonic()
-    read = read_guesses(config.guesses, problem.samples.names)
+    spelt = problem.spelt(config)
+    read = read_guesses(spelt.guesses, problem.samples.names)
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
-        config = replace(config, error_floor=problem.floor)
+        config, spelt = (replace(each, error_floor=problem.floor) for each in (config, spelt))
     engine, reason = choose_engine(config.engine, question, problem.any_law)
     watch = Watch(config.limit(problem.any_law), progress)
     # threads that wait for one another count as computing, and change the last digits
     with threadpool_limits(1, "blas"):
         message = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: message, True)
-        search = Search(engine, config, watch, read, problem.units)
+        search = Search(engine, spelt, watch, read, problem.units)
         finding = find(problem, search)
         exhausted = engine.exhausted
         nulls = {}
@@ -312,7 +311,7 @@ def _notes(
             "that of the other groups, and has no interval"
         )
     if finding.outliers.any():
-        yield outlier_note(finding.outliers)
+        yield outlier_note(finding.outliers, problem.named_rows(finding.outliers))
     if problem.units:
         try:
             constant_units(finding.law.form, problem.units, problem.units[finding.samples.target])
