@@ -184,9 +184,9 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
                 f"{name}: the column {column} has {bad} value(s) that are not finite, of "
                 f"{len(table)}; drop those rows, or find out where they come from."
             )
-        # a whole number of 19 digits, which may name an orbit, is no float
-        whole = kind == "int64" and pd.api.types.is_integer_dtype(table[column])
-        table[column] = table[column].astype(kind) if whole else values.astype(kind)
+        if kind == "int64" and pd.api.types.is_integer_dtype(table[column]):
+            continue  # a whole number of 19 digits, which may name an orbit, is no float
+        table[column] = values.astype(kind)
     for norm, components in (("r", "xyz"), ("a_norm", ("a_x", "a_y", "a_z"))):
         parts = [table[c].to_numpy() for c in components if c in table.columns]
         length = np.sqrt(np.sum(np.square(parts), axis=0))

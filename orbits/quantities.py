@@ -1,6 +1,7 @@
-"""Numbers that carry a unit: those of astropy, pint and unyt, and durations of numpy and pandas.
+"""Numbers that carry a unit: those of astropy, pint and xarray, and durations of numpy and pandas.
 
-None of these packages is needed: what has `unit` or `units`, and `to(unit)`, carries one.
+None of these packages is needed: what has `unit` or `units`, and `to(unit)`, carries one, and so do
+attributes of an array with `units`.
 """
 
 from typing import Any
@@ -13,10 +14,11 @@ from orbits.units import YEARS, parse_unit
 
 def carried_unit(values: Any) -> str | None:
     """The unit that an array, a number or a column of a DataFrame carries; None without one."""
-    if isinstance(values, (pd.Series, pd.Index)):  # of pint-pandas; `values.unit` might be a row
+    if isinstance(values, pd.Series):  # of pint-pandas; `values.unit` might be a row
         return str(units) if (units := getattr(values.dtype, "units", None)) is not None else None
     if not callable(getattr(values, "to", None)):
-        return None
+        units = getattr(values, "attrs", {}).get("units")  # of xarray
+        return None if units is None else str(units)
     unit = getattr(values, "unit", getattr(values, "units", None))
     return None if unit is None else str(unit) or "dimensionless"
 
@@ -43,17 +45,27 @@ def without_unit(values: Any, unit: str, name: str) -> Any:
                 f"{name}: a list whose members carry units cannot be read; make one array of it."
             )
     if (own := carried_unit(values)) is not None:
-        values = values.pint if isinstance(values, (pd.Series, pd.Index)) else values
+        quantity: Any = values.pint if isinstance(values, pd.Series) else values
         try:
-            converted = values.to(unit)
+            if not hasattr(quantity, "to"):
+                return np.asarray(values) * _ratio(own, unit)
+            converted = quantity.to(unit)
         except Exception as error:  # of whichever package it is
             raise ValueError(
                 f"{name}: the unit {own!r} cannot be converted to {unit} "
-                f"({str(error).strip().splitlines()[0] if str(error).strip() else own:.100})."
+                f"({(str(error).strip() or own).splitlines()[0]:.100})."
             ) from None
         converted = getattr(converted, "pint", converted)
         return converted.magnitude if hasattr(converted, "magnitude") else converted.value
     return _without_duration(values, unit, name)
+
+
+def _ratio(own: str, other: str) -> float:
+    """The size of a unit in another; 1 exactly for itself."""
+    one, two = parse_unit(own), parse_unit(other)
+    if one.powers != two.powers:
+        raise ValueError(f"it measures {one.text}, not {two.text}")
+    return one.size / two.size
 
 
 def _without_duration(values: Any, unit: str, name: str) -> Any:

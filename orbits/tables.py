@@ -133,7 +133,7 @@ def require_column(
         begin = [name for name in names if column and name.lower().startswith(column.lower())]
         near = begin[0] if len(begin) == 1 else nearest(column, names)
         try:
-            require_known("column", column, there, near=near)
+            require_known("column", column, (" ".join(each.split()) for each in there), near=near)
         except ValueError as error:
             raise ValueError(f"{table}: {error}") from None
     if list(there).count(column) > 1:

@@ -97,8 +97,10 @@ def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
         require_column(column, there, table.name)
     frame = frame[columns].reset_index(drop=True)
     moving = {name for names in config.velocity_names for name in names}
-    units = dict.fromkeys(columns, config.length_unit) | {config.time: config.time_unit}
-    units |= dict.fromkeys(moving, f"{config.length_unit}/{config.time_unit}")
+    units: dict[str, str] = dict.fromkeys(columns, str(config.length_unit))
+    units |= {config.time: config.time_unit} | dict.fromkeys(
+        moving, f"{config.length_unit}/{config.time_unit}"
+    )
     numbers = {c: v.astype("category") if c in labels else _numbers(v, table, units[str(c)])
                for c, v in frame.items()}  # fmt: skip
     return Table(pd.DataFrame(numbers), table.name, source)

@@ -377,10 +377,11 @@ def with_indicators(
 
 
 def _label(label: Any) -> str | int | float:
-    """A label of Python's own types: a float where it holds the number."""
+    """A label of Python's own types: a whole number is an int where no float holds it."""
     if isinstance(label, str):
         return label
-    return float(label) if float(label) == label else int(label)
+    large = isinstance(label, (int, np.integer)) and abs(int(label)) >= 2**53
+    return int(label) if large else float(label)
 
 
 def sigma_column(sigma: str | None) -> str | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import xarray as xr
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -202,6 +203,13 @@ def test_units_that_arrays_carry_are_converted(kind, length, years, length_unit,
     np.testing.assert_allclose(data.gm, 36.0, rtol=1e-12)
 
 
+def test_arrays_of_a_dataset_carry_their_units():
+    data = orbits.from_arrays(positions, time=time)
+    again = orbits.from_arrays(data.position, time=data.time, length_unit="km", time_unit="d")
+    np.testing.assert_allclose(again.position, positions, rtol=1e-12)
+    assert again.attrs["dt"] == pytest.approx(0.01, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -209,6 +217,7 @@ def test_units_that_arrays_carry_are_converted(kind, length, years, length_unit,
         {"positions": [Quantity(each, "km") for each in positions]},
         {"positions": np.ma.masked_greater(positions, 0.9)},
         {"time": Pint(time, "km")},
+        {"time": xr.DataArray(time, attrs={"units": "au"})},
         {"time": pd.Timestamp("2020-01-01") + pd.to_timedelta(time, unit="D")},
         {"time": None, "dt": Quantity(np.asarray(0.01), "m")},
         {"gm": Quantity(np.asarray(36.0), "au"), "law": "newton"},
