@@ -78,14 +78,14 @@ def read_columns(
 
     A DataFrame is taken as it is, but for its labels; a file whose ending is not known is read like
     .csv. With `blank_lines`, those of a text are rows without values. Labels are names, whatever
-    they look like (`labels_of`). The index counts the rows from one, below the header.
+    they look like (`labels_of`). The index counts the rows from zero, below the header.
 
     Raises:
         ValueError: if there is no such file, it is not a table, or a row of a text has more fields
             than the header (says which line).
     """
     frame, there = _read(source, wanted, blank_lines, labels)
-    frame.index = pd.RangeIndex(1, len(frame) + 1)
+    frame.index = pd.RangeIndex(len(frame))
     names = {name for name in labels if there.count(name) == 1 and name in frame}
     return frame.assign(**{name: labels_of(frame[name]) for name in names}), there
 
@@ -143,9 +143,10 @@ def require_column(
 def named_rows(source: Source, rows: Iterable[int], blank_lines: bool = False) -> str:
     """Rows of a table in words, and the lines of a text that they begin on: `row 91, line 92`.
 
-    Rows are counted from one, below the header; `blank_lines` as for `read_columns`.
+    In words they are counted from one, below the header, but given as `read_columns` counts them;
+    `blank_lines` as there.
     """
-    rows, most = list(rows), 8
+    rows, most = [row + 1 for row in rows], 8
     shown, more = rows[:most], ", ..." if len(rows) > most else ""
     lines: list[int] = []
     if not isinstance(source, pd.DataFrame) and Path(source).suffix not in BINARY:

@@ -77,7 +77,7 @@ class Table:
 
     def place(self, row: int) -> str:
         """A row's name, by its position in the source."""
-        return named_rows(self.source, [row + 1], blank_lines=True)
+        return named_rows(self.source, [row], blank_lines=True)
 
 
 def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:

@@ -50,7 +50,7 @@ class Samples:
         spread: (row,) their contribution to `errors` through a law's slopes.
         indicators: how many last columns indicate a row's group of constants: one in the column of
             that group, zero elsewhere.
-        row_numbers: (row,) its number in the table that it is from, counted from one.
+        row_numbers: (row,) its number in the table that it is from, counted from zero.
     """
 
     X: np.ndarray

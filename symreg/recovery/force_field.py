@@ -83,7 +83,7 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         _weights(table, inward),
         target="F" if force else "a",
         smooth=_across(table, inward),
-        row_numbers=np.arange(len(r)) + 1,
+        row_numbers=np.arange(len(r)),
     )
     unbalanced = None
     if {*PAIR_COLUMNS, "m1", "m2"} <= set(table.columns):

@@ -91,7 +91,7 @@ class Problem:
     def named_rows(self, chosen: np.ndarray) -> str:
         """Some of the samples, as they are counted in the table."""
         numbers = self.samples.row_numbers
-        rows = np.arange(len(chosen)) + 1 if numbers is None else numbers
+        rows = np.arange(len(chosen)) if numbers is None else numbers
         return named_rows(self.source, rows[chosen].tolist())
 
     def spelt(self, config: RecoverConfig) -> RecoverConfig:

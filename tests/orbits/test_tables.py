@@ -46,9 +46,9 @@ def test_every_row_of_a_text_is_read_and_named_by_its_line(header, above, rows, 
     frame, there = read_columns(path, ["k"], blank_lines=False)
     assert there[1] == "k"
     assert frame["k"].tolist() == list(range(len(rows)))
-    assert frame.index.tolist() == list(range(1, len(rows) + 1))
+    assert frame.index.tolist() == list(range(len(rows)))
     for k, line in enumerate(lines):
-        assert named_rows(path, [k + 1]) == f"row {k + 1}, line {line}"
+        assert named_rows(path, [k]) == f"row {k + 1}, line {line}"
 
 
 @quick
