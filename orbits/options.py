@@ -364,17 +364,19 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     return near[0] if near else None
 
 
-def require_known(kind: str, name: str, known: Iterable[str], show: int | None = None) -> str:
+def require_known(
+    kind: str, name: str, known: Iterable[str], show: int | None = None, near: str | None = None
+) -> str:
     """The name itself, if it is one of the known ones; `kind` is what it names ("law").
 
     Raises:
-        ValueError: if it is not known; says the nearest and all known ones, or the nearest alone if
-            more than `show` are known.
+        ValueError: if it is not known; says the nearest (or `near`) and all known ones, or the
+            nearest alone if more than `show` are known.
     """
     names = sorted(known)
     if name in names:
         return name
-    near = nearest(name, names)
+    near = near or nearest(name, names)
     if near and show is not None and len(names) > show:
         raise ValueError(f"{kind} {name!r} is not known; did you mean {near!r}?")
     hint = f"; did you mean {near!r}?" if near else "."

@@ -17,7 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from orbits.tables import holds_numbers
+from orbits.quantities import carried_unit
+from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
@@ -111,6 +112,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
+        for name, values in {"X": X, "y": y, "sigma": sigma}.items():
+            if (unit := carried_unit(values)) is not None:
+                raise ValueError(f"{name} carries the unit {unit!r}; give its numbers alone.")
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
         # without this scikit-learn takes their numbers
@@ -249,6 +253,14 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
+        X = as_frame(X) if hasattr(X, "__arrow_c_stream__") else X
+        for name, values in X.items() if isinstance(X, pd.DataFrame) else ():
+            words = values[np.isnan(numbers_of(values)) & values.notna()]
+            if name != self.per_group and len(words) and isinstance(words.iloc[0], str):
+                raise ValueError(
+                    f"the column {name} of X is not numeric (it has {words.iloc[0][:30]!r}); if it "
+                    f"tells groups apart, per_group={str(name)!r} gives each its own constants."
+                )
         if self.per_group is None:
             return X, None
         if not isinstance(X, pd.DataFrame) or self.per_group not in X:

@@ -27,7 +27,6 @@ ABOUT = 15
 TOGETHER = 0.3
 """Part of an outlier's neighbours that may be outliers."""
 STEPS = 20
-NAMED = 8
 
 
 def outlying_rows(samples: Samples) -> np.ndarray:
@@ -67,13 +66,11 @@ def outliers(law: Law, samples: Samples) -> np.ndarray:
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
 
 
-def outlier_note(outlying: np.ndarray) -> str:
-    """A note on them; rows are counted from one, below the header."""
-    rows = np.flatnonzero(outlying) + 1
-    named = ", ".join(map(str, rows[:NAMED])) + (", ..." if len(rows) > NAMED else "")
+def outlier_note(outlying: np.ndarray, named: str) -> str:
+    """A note on them, with the names of their rows."""
     return (
-        f"{plural(len(rows), 'outlier')} of {len(outlying)} rows, {FAR:g} or more standard "
-        f"deviations from the rest, left out: row{'' if len(rows) == 1 else 's'} {named}"
+        f"{plural(int(outlying.sum()), 'outlier')} of {len(outlying)} rows, {FAR:g} or more "
+        f"standard deviations from the rest, left out: {named}"
     )
 
 

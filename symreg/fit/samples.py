@@ -6,7 +6,9 @@ import numpy as np
 
 LARGE = 1e3
 """Residual of a prediction that is undefined, or not positive where the target is."""
-BY_ROW = ("X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread")
+BY_ROW = (
+    "X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread", "row_numbers",
+)  # fmt: skip
 """Attributes of samples with a value for every row."""
 
 
@@ -48,6 +50,7 @@ class Samples:
         spread: (row,) their contribution to `errors` through a law's slopes.
         indicators: how many last columns indicate a row's group of constants: one in the column of
             that group, zero elsewhere.
+        row_numbers: (row,) its number in the table that it is from, counted from zero.
     """
 
     X: np.ndarray
@@ -62,6 +65,7 @@ class Samples:
     shares: np.ndarray | None = None
     spread: np.ndarray | None = None
     indicators: int = 0
+    row_numbers: np.ndarray | None = None
 
     @property
     def few(self) -> bool:

@@ -22,6 +22,7 @@ from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
 from orbits.printing import plural
 from orbits.provenance import versions
+from orbits.tables import as_table
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate
@@ -85,11 +86,8 @@ def recover(
         ValueError: for an unusable table, column, unit, law or engine (says why).
     """
     config = options_from(RecoverConfig, config, options)
-    if not isinstance(table, (ForceSamples, pd.DataFrame, xr.Dataset, str, os.PathLike)):
-        raise ValueError(
-            f"a {type(table).__name__} is no table; give a DataFrame, the path of a CSV or Parquet "
-            "file, force samples of worldmodel.probe, or a dataset of orbits."
-        )
+    if not isinstance(table, (ForceSamples, xr.Dataset)):
+        table = as_table(table)
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table
@@ -124,18 +122,19 @@ def _force_samples(table: Table) -> ForceSamples:
 def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
     """Find the law of a problem and judge it."""
     began = time.monotonic()
-    read = read_guesses(config.guesses, problem.samples.names)
+    spelt = problem.spelt(config)
+    read = read_guesses(spelt.guesses, problem.samples.names)
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
-        config = replace(config, error_floor=problem.floor)
+        config, spelt = (replace(each, error_floor=problem.floor) for each in (config, spelt))
     engine, reason = choose_engine(config.engine, question, problem.any_law)
     watch, guard = Watch(config.limit(problem.any_law), progress), Guard()
     # threads that wait for one another count as computing, and change the last digits
     with threadpool_limits(1, "blas"):
         message = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: message, True)
-        search = Search(engine, config, watch, read, problem.units, guard=guard)
+        search = Search(engine, spelt, watch, read, problem.units, guard=guard)
         finding = find(problem, search)
         exhausted = engine.exhausted
         nulls = {}
@@ -405,7 +404,7 @@ def _notes(
             "that of the other groups, and has no interval"
         )
     if finding.outliers.any():
-        yield outlier_note(finding.outliers)
+        yield outlier_note(finding.outliers, problem.named_rows(finding.outliers))
     if unfitting:
         yield "the units of the columns do not fit the formula, so its constants have none"
 

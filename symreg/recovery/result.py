@@ -14,6 +14,7 @@ from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.expressions import OWN, names_of, parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, wrapped
+from orbits.tables import as_frame, spellings
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
@@ -111,7 +112,7 @@ class PerGroup:
     """
 
     column: str
-    values: tuple[str | float, ...]
+    values: tuple[str | int | float, ...]
     form: str
     constants: dict[str, tuple[str, ...]]
     covariance: tuple[tuple[tuple[float, ...], ...], ...] = ()
@@ -277,6 +278,7 @@ class Recovery(Result):
         Raises:
             ValueError: if a feature that the formula has is not given.
         """
+        features = features if isinstance(features, Mapping) else as_frame(features)
         names, X = self._columns_of(features)
         if names:
             return evaluate(self.formula, names, X)
@@ -315,7 +317,10 @@ class Recovery(Result):
         if groups.column not in given:
             raise ValueError(f"the constants differ by group: {groups.column} is needed too.")
         place = {value: index for index, value in enumerate(groups.values)}
-        column = np.atleast_1d(np.asarray(given[groups.column])).tolist()
+        column = [
+            next((each for each in spellings(label) if each in place), label)
+            for label in np.atleast_1d(np.asarray(given[groups.column])).tolist()
+        ]
         if unknown := sorted(set(column) - set(place), key=str):
             some = ", ".join(map(str, groups.values[:10]))
             more = f" and {len(place) - 10} more" if len(place) > 10 else ""
@@ -375,6 +380,7 @@ class Recovery(Result):
         Raises:
             ValueError: if a feature that the formula has is not given.
         """
+        features = features if isinstance(features, Mapping) else as_frame(features)
         value = self.predict(features)
         names, X = self._columns_of(features)
         spread = np.zeros(len(value))

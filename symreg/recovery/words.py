@@ -276,7 +276,7 @@ def _by_group(result: Recovery, groups: PerGroup) -> dict[str, str]:
         elif len(members) <= 10:
             each = zip(groups.values, quantities, strict=True)
             rows[name] = "; ".join(
-                f"{group if isinstance(group, str) else f'{group:g}'}: {with_unit(quantity)}"
+                f"{str(group).removesuffix('.0')}: {with_unit(quantity)}"
                 for group, quantity in each
             )
         else:
