@@ -9,12 +9,14 @@ import sympy
 
 from orbits.estimates import Estimate
 from orbits.statistics import r_squared
+from symreg.engines.base import Candidate
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.errors import ErrorModel
+from symreg.fit.grouped import refit_grouped
 from symreg.fit.monomial import usable
-from symreg.fit.noise import robust_spread, weighed
+from symreg.fit.noise import weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
-from symreg.fit.outliers import FAR, outliers, outlying_rows
+from symreg.fit.outliers import missed, outliers, outlying_rows
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import constant_intervals, covariance, exponent_intervals
@@ -40,6 +42,8 @@ from symreg.recovery.thresholds import THRESHOLDS
 
 MOST_SEARCHED = 2000
 """Rows that are searched and judged, drawn at random."""
+JUDGES = 8
+"""Formulas, best first, of which each may say that some rows are outliers."""
 COMPARING = 20.0
 """Seconds that sympy may spend on a comparison with a reference."""
 
@@ -157,7 +161,7 @@ def _in_every_group(
     outlying = np.zeros(len(samples.y), dtype=bool)
     if finding.outliers.any():
         errors = every.law.residuals(every.samples)
-        outlying = np.abs(errors - np.median(errors)) > FAR * robust_spread(errors)
+        outlying = missed(errors, every.samples)
         every = every_group(finding.selection, searched, samples.rows(~outlying), rng)
     outside = np.isfinite(every.prediction)
     prediction, held_out = every.prediction[outside], every.samples.rows(outside)
@@ -183,29 +187,51 @@ def _in_every_group(
 def _selected(
     samples: Samples, search: Search, rng: np.random.Generator, any_law: bool
 ) -> tuple["Parts", Selection, np.ndarray]:
-    """One selection without outlying rows; and which of these are outliers."""
+    """One selection without the outlying rows; and which are outliers of what was found."""
     watch = search.watch
     none = np.zeros(len(samples.y), dtype=bool)
 
-    def selected(outlying: np.ndarray, watch: Watch) -> tuple[Parts, Selection]:
+    def selected(
+        outlying: np.ndarray, watch: Watch, known: Sequence[Candidate] = ()
+    ) -> tuple[Parts, Selection]:
         parts = _parts(samples.rows(~outlying), rng)
         choose = select_by_group if samples.indicators else select
-        selection = choose(parts.training, replace(search, watch=watch))
+        selection = choose(parts.training, replace(search, watch=watch, known=known))
         return parts.under(selection.errors), selection
 
-    outlying = outlying_rows(samples) if any_law else none
-    if not outlying.any():
-        return *selected(none, watch), none
+    # shares of trials are zero by right
+    outlying = outlying_rows(samples) if any_law and samples.trials is None else none
     # the other half of the time is for a second search
-    parts, selection = selected(outlying, watch.part(0.5))
+    parts, selection = selected(outlying, watch.part(0.5) if outlying.any() else watch)
+    if not any_law:
+        return parts, selection, none
+    away = _outliers(selection, parts.errors.of(samples))
+    first = None if outlying.any() else (parts, selection)
+    if np.any(away & ~outlying):
+        # what bent to them is no judge of the others
+        outlying = outlying | away
+        parts, selection = selected(outlying, watch, selection.candidates)
+        away = _outliers(selection, parts.errors.of(samples))
+    if not outlying.any():
+        return parts, selection, none
     if misfit_of(selection.law, parts.whole) >= THRESHOLDS.misfit_p:
-        every = parts.errors.of(samples)
-        outlying = outliers(selection.law, every)
         # rows that the formula explains come back
-        whole = every.rows(~outlying).thinned(MOST_SEARCHED, rng)
-        return replace(parts, whole=whole), selection, outlying
+        whole = parts.errors.of(samples).rows(~away).thinned(MOST_SEARCHED, rng)
+        return replace(parts, whole=whole), selection, away
     # without those rows there is no law either: they may be part of it
-    return *selected(none, watch), none
+    return *(first or selected(none, watch)), none
+
+
+def _outliers(selection: Selection, samples: Samples) -> np.ndarray:
+    """(row,) outliers of the best formulas."""
+    if selection.grouped is None:
+        return outliers(selection.laws[:JUDGES], samples, selection.floor)
+    grouped = {law.joint(samples): law for law in selection.forms[:JUDGES]}
+
+    def again(law: Law, rows: Samples) -> Law:
+        return refit_grouped(grouped[law], rows).joint(rows)
+
+    return outliers(list(grouped), samples, selection.floor, again)
 
 
 def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts") -> Samples:
@@ -219,8 +245,7 @@ def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts")
         return whole
     samples = parts.errors.of(samples)
     if len(outlying) != len(samples.y) and outlying.any():
-        errors = law.residuals(samples)
-        samples = samples.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
+        samples = samples.rows(~missed(law.residuals(samples), samples))
     return samples
 
 
@@ -250,6 +275,7 @@ class Parts:
 
 
 def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
+    samples = replace(samples, signed=not samples.logarithmic)
     training, held_out = samples.split(0.2, rng)
     # few rows are all searched; each is predicted by the formula fitted to the others
     if samples.few:

@@ -33,6 +33,8 @@ from symreg.formulas.watch import Watch
 from symreg.formulas.written import simple_numbers, simplest
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
+from symreg.recovery.dependence import dependences
+from symreg.recovery.evidence import FEW_VALUES
 from symreg.recovery.finding import Finding, find, read_guesses
 from symreg.recovery.gates import Gate, passed
 from symreg.recovery.judge import found_gates, law_gates, null_gate
@@ -51,6 +53,9 @@ from symreg.recovery.selection import RESAMPLES, Search
 from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
+
+MOST_FEW, SHARED = 20, 5
+"""Different values of a target that are few, and rows for each of them."""
 
 Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
@@ -148,7 +153,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = N
     if reference is None and coefficients:
         constant = replace(next(iter(coefficients.values())), name=constant.name)
     status, per_group = _status(config, of_any_law), _per_group(finding, problem, config)
-    notes = [*_notes(finding, problem, watch, coefficients)]
+    notes = [*_notes(finding, problem, config, watch, coefficients)]
     if exhausted and status != "found":
         notes.append(f"gone through without omission: {'; '.join(exhausted)}")
     result = Recovery(
@@ -254,6 +259,9 @@ def noise_of(finding: Finding) -> str:
         }.get(kind, 0.0)
     if kind == "given":
         return "as given"
+    if kind == "binomial" and samples.trials is not None:
+        low, high = int(samples.trials.min()), int(samples.trials.max())
+        return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
     if kind == "additive":
         return f"additive, {size:.2g}"
     if kind == "relative":
@@ -295,8 +303,9 @@ def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> Per
 
 
 def _notes(
-    finding: Finding, problem: Problem, watch: Watch, coefficients: Mapping[str, Quantity]
-) -> Iterator[str]:
+    finding: Finding, problem: Problem, config: RecoverConfig, watch: Watch,
+    coefficients: Mapping[str, Quantity],
+) -> Iterator[str]:  # fmt: skip
     """What was done to the rows, and whatever else qualifies the result."""
     yield from problem.notes
     judged = len(finding.samples.y)
@@ -312,7 +321,15 @@ def _notes(
             "that of the other groups, and has no interval"
         )
     if finding.outliers.any():
-        yield outlier_note(finding.outliers)
+        yield outlier_note(finding.outliers, finding.samples.unit is not None)
+    if config.own_table:
+        yield from dependences(finding.samples)
+    values = finding.evidence.values
+    if FEW_VALUES < values <= MOST_FEW and judged >= SHARED * values:
+        yield (
+            f"{finding.samples.target} has {values} different values in {judged} rows: formulas "
+            "that differ by less than its steps cannot be told apart"
+        )
     if problem.units:
         try:
             constant_units(finding.law.form, problem.units, problem.units[finding.samples.target])

@@ -10,7 +10,7 @@ Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an informat
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,11 +40,22 @@ from symreg.formulas.expressions import evaluate, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
+from symreg.recovery.neighbours import (
+    ALIKE,
+    Parting,
+    as_good,
+    shortened,
+    widened,
+    without_lone_part,
+)
 from symreg.recovery.rival import Rival
 
 RESAMPLES = 100
 """Draws of groups for the agreement, whose standard error is then 5 % at most."""
+
+
+LONE = 20
+"""Laws of a pool with parts for single rows that are shortened, at most."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,7 @@ class Search:
             fit.
         units: by column and of the target, if known; formulas that cannot match them are dropped.
         every_group: rows of all groups, if forms are searched in a part of them: these choose.
+        known: candidates of an earlier search, with other rows.
     """
 
     engine: Engine
@@ -67,6 +79,7 @@ class Search:
     guesses: Sequence[sympy.Expr] = ()
     units: Mapping[str, Unit] | None = None
     every_group: Samples | None = None
+    known: Sequence[Candidate] = ()
 
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
@@ -77,7 +90,7 @@ class Search:
         fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, 2)
         total = sum(map(len, fronts))
         self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
-        return [candidate for front in fronts for candidate in front]
+        return [*self.known, *(candidate for front in fronts for candidate in front)]
 
     def guessed(self, samples: Samples) -> list[Law]:
         """The guesses, their constants fitted from one on."""
@@ -159,7 +172,7 @@ def select(samples: Samples, search: Search) -> Selection:
     if units:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
-    law = preferred(pool, n, floor)
+    law, pool = for_many_rows(pool, samples, floor, shortened)
     partings = {} if floor else as_good(law, pool[:200], samples)
     selected = law
     if errors.kind != "none":
@@ -245,6 +258,25 @@ def merged_by_form(laws: Sequence[Law]) -> list[Law]:
         )
         for key, law in best.items()
     ]  # fmt: skip
+
+
+def for_many_rows(
+    pool: Sequence[Law], samples: Samples, floor: float,
+    shorter: Callable[[Law, Samples], Iterable[Law]],
+    refit: Callable[[Law, Samples], Law] = refit_law,
+) -> tuple[Law, list[Law]]:  # fmt: skip
+    """The preferred law of a sorted pool, no part of which is for a single group of rows, and the
+    pool with the shorter form of each law that has one in its place."""
+    pool, n = list(pool), samples.n_effective
+    law = preferred(pool, n, floor)
+    for _ in range(0 if floor else LONE):
+        short = without_lone_part(law, shorter(law, samples), samples, floor, refit)
+        if short is None:
+            break
+        pool = [each for each in pool if each not in (law, short)] + [short]
+        pool.sort(key=lambda law: law.criterion(n, floor))
+        law = preferred(pool, n, floor)
+    return law, pool
 
 
 def agreeing_with(
