@@ -207,11 +207,13 @@ def _selected(
         return parts, selection, none
     away = _outliers(selection, parts.errors.of(samples))
     first = None if outlying.any() else (parts, selection)
-    if np.any(away & ~outlying):
-        # what bent to them is no judge of the others
-        outlying = outlying | away
+    if np.any(away & ~outlying) and (first or watch.left):
+        # what bent to them is no judge of the others, and must be worse with them
+        bent, outlying = selection, outlying | away
         parts, selection = selected(outlying, watch, selection.candidates)
-        away = _outliers(selection, parts.errors.of(samples))
+        away = _outliers(selection, parts.errors.of(samples), bent)
+        if first and not away.any():
+            return *first, none
     if not outlying.any():
         return parts, selection, none
     if misfit_of(selection.law, parts.whole) >= THRESHOLDS.misfit_p:
@@ -222,11 +224,14 @@ def _selected(
     return *(first or selected(none, watch)), none
 
 
-def _outliers(selection: Selection, samples: Samples) -> np.ndarray:
-    """(row,) outliers of the best formulas."""
+def _outliers(selection: Selection, samples: Samples, other: Selection | None = None) -> np.ndarray:
+    """(row,) outliers of the best formulas, beside the choice that includes them."""
+    others = [] if other is None else [other]
     if selection.grouped is None:
-        return outliers(selection.laws[:JUDGES], samples, selection.floor)
-    grouped = {law.joint(samples): law for law in selection.forms[:JUDGES]}
+        laws = [*selection.laws[:JUDGES], *(each.law for each in others)]
+        return outliers(laws, samples, selection.floor)
+    forms = [*selection.forms[:JUDGES], *(each.forms[0] for each in others)]
+    grouped = {law.joint(samples): law for law in forms}
 
     def again(law: Law, rows: Samples) -> Law:
         return refit_grouped(grouped[law], rows).joint(rows)
