@@ -13,13 +13,14 @@ import sympy
 from orbits.expressions import parse_expression
 from orbits.options import require_known
 from symreg.enumeration.screening import important_columns
+from symreg.fit.errors import ROUNDED, rounding_left
 from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import NODE_COST, Law, charged
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded, skeleton
 from symreg.formulas.operators import OPERATORS, lacking
-from symreg.formulas.precision import DOUBLE, last_digits, leaves_rounding, rounding
+from symreg.formulas.precision import DOUBLE, is_single, last_digits, leaves_rounding, rounding
 from symreg.formulas.reading import is_readable
 from symreg.formulas.watch import Watch
 
@@ -253,7 +254,13 @@ def is_final(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequen
 def _is_exact(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str], limit: float
 ) -> bool:
-    """Whether a formula leaves less than a limit; in double precision its numbers lower it."""
+    """Whether a formula leaves less than a limit; in double precision its numbers lower it. Where
+    columns are in single precision their rounding is all that may be left."""
+    if any(map(is_single, X.T)):
+        form, numbers = skeleton(expression)
+        law = Law(form, tuple(numbers), 0.0, 0.0, 0, "")
+        samples = Samples(X, y, tuple(names), np.arange(len(y)))
+        return rounding_left(law, samples) < ROUNDED
     residuals, *_ = _errors(expression, X, y, names)
     mean_square = float(np.mean(residuals**2)) if np.all(np.isfinite(residuals)) else np.inf
     fitted = len(expression.atoms(sympy.Float)) if rounding(y) == DOUBLE else 0

@@ -21,14 +21,22 @@ from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
 from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
 from symreg.fit.noise import misfit_probability
-from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, preferred, refitted
+from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol
 from symreg.formulas.precision import rounding
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import misfit_of
-from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
-from symreg.recovery.selection import Search, Selection, agreeing_with, rivals_of, select, unjudged
+from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting, shortened
+from symreg.recovery.selection import (
+    Search,
+    Selection,
+    agreeing_with,
+    for_many_rows,
+    rivals_of,
+    select,
+    unjudged,
+)
 from symreg.recovery.user_table import LEAST_ROWS
 
 
@@ -185,8 +193,15 @@ def _chosen(
         values = grouped[each].predicted(samples)
         if not any(np.allclose(values, others, SAME_LAW, 0.0) for others in distinct.values()):
             distinct[each] = values
-    joint = list(distinct)
-    law = preferred(joint, n, floor)
+
+    def shorter(law: Law, samples: Samples) -> Iterator[Law]:
+        parts = group_parts(samples)
+        for base in shortened(grouped[law].base, max(parts, key=lambda part: len(part.y))):
+            made = started(base, samples)
+            grouped[made.joint(samples)] = made
+            yield made.joint(samples)
+
+    law, joint = for_many_rows(list(distinct), samples, floor, shorter, again)
     best = {grouped[law].base: law}
     for each in joint:
         best.setdefault(grouped[each].base, each)

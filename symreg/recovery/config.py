@@ -84,6 +84,9 @@ class TableConfig(Options):
     errors: Literal["additive", "relative", "logarithmic"] | None = None
     """Errors of the target: additive (the same size everywhere), relative (a share of it), or
     logarithmic (even in its logarithm); by default whichever the residuals suit best."""
+    trials: str | None = None
+    """Column of the numbers of trials of which the target is the share of successes, or one number
+    for all rows: its errors are then binomial, in rows of no successes too."""
     sigma_of: Words | Mapping[str, str | float] = ()
     """Standard errors of features: a column, a number or a share, as in r=s_r m1=0.02 m2=5%."""
     per_group: Column | None = None
@@ -117,8 +120,13 @@ class TableConfig(Options):
         """Check that the options of a user's table are consistent."""
         _as_tuples(self, "target", "features", "units", "sigma_of")
         super().__post_init__()
-        own = ("features", "groups", "units", "sigma", "errors", "sigma_of", "per_group", "form")
+        own = (
+            "features", "groups", "units", "sigma", "errors", "trials", "sigma_of", "per_group",
+            "form",
+        )  # fmt: skip
         given = [name for name in own if getattr(self, name)]
+        if self.trials and (self.sigma or self.errors):
+            raise OptionError("trials", "says what the errors are; leave --sigma and --errors out.")
         if given and not self.own_table:
             raise OptionError(
                 given[0], "is for a table of your own; name its target too: --target F."

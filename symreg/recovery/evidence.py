@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from symreg.fit.errors import ROUNDED, rounding_of
 from symreg.fit.expansions import (
     Break,
     Expansion,
@@ -21,7 +22,7 @@ from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
-from symreg.formulas.precision import DOUBLE, error_left, rounding
+from symreg.formulas.precision import DOUBLE, error_left, is_single, rounding
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6
@@ -111,6 +112,8 @@ def evidence_of(
     numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
     error = float(np.sqrt(np.mean(errors**2)))
     least = max(error_left(numbers, EXACT), printed(whole.y), floor)
+    if any(is_single(column) for column in whole.measured.T):
+        least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
     chance = misfit_probability(residuals, whole)
     if expanded and chance is not None and whole.n_effective == len(whole.y):
         rows = whole if every is None else every  # what only the formula misses is no outlier
@@ -150,7 +153,7 @@ def printed(y: np.ndarray) -> float:
     """
     with np.errstate(all="ignore"):
         size = float(np.sqrt(np.mean(y**2)))
-        if np.array_equal(y, y.astype(np.float32)):
+        if np.array_equal(y, y.astype(np.float32)) or is_single(y):
             return float(np.finfo(np.float32).eps)
     for decimals in range(-12, 16):
         if np.array_equal(np.round(y, decimals), y):

@@ -1,6 +1,6 @@
 """One pass over samples: selection, evidence, comparison with the references, numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,12 +9,14 @@ import sympy
 
 from orbits.estimates import Estimate
 from orbits.statistics import r_squared
+from symreg.engines.base import Candidate
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.errors import ErrorModel
+from symreg.fit.grouped import refit_grouped
 from symreg.fit.monomial import usable
-from symreg.fit.noise import robust_spread, weighed
+from symreg.fit.noise import weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
-from symreg.fit.outliers import FAR, outliers, outlying_rows
+from symreg.fit.outliers import missed, outliers, outlying_rows
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import constant_intervals, covariance, exponent_intervals
@@ -40,6 +42,8 @@ from symreg.recovery.thresholds import THRESHOLDS
 
 MOST_SEARCHED = 2000
 """Rows that are searched and judged, drawn at random."""
+JUDGES = 8
+"""Formulas, best first, of which each may say that some rows are outliers."""
 COMPARING = 20.0
 """Seconds that sympy may spend on a comparison with a reference."""
 
@@ -194,7 +198,7 @@ def _in_every_group(
     outlying = np.zeros(len(samples.y), dtype=bool)
     if finding.outliers.any():
         errors = every.law.residuals(every.samples)
-        outlying = np.abs(errors - np.median(errors)) > FAR * robust_spread(errors)
+        outlying = missed(errors, every.samples)
         every = every_group(finding.selection, searched, samples.rows(~outlying), rng)
     outside = np.isfinite(every.prediction)
     prediction, held_out = every.prediction[outside], every.samples.rows(outside)
@@ -220,35 +224,71 @@ def _in_every_group(
 def _selected(
     samples: Samples, search: Search, rng: np.random.Generator, any_law: bool
 ) -> tuple["Parts", Selection, np.ndarray]:
-    """One selection without outlying rows; and which of these are outliers."""
+    """One selection without the outlying rows; and which are outliers of what was found."""
     watch = search.watch
     none = np.zeros(len(samples.y), dtype=bool)
 
-    def selected(outlying: np.ndarray, watch: Watch) -> tuple[Parts, Selection]:
+    def selected(
+        outlying: np.ndarray, watch: Watch, known: Sequence[Candidate] = ()
+    ) -> tuple[Parts, Selection]:
         parts = _parts(samples.rows(~outlying), rng)
         choose = select_by_group if samples.indicators else select
-        selection = choose(parts.training, replace(search, watch=watch))
-        known = search.guard.part("the errors", lambda: parts.under(selection.errors), parts)
-        return known, selection
+        selection = choose(parts.training, replace(search, watch=watch, known=known))
+        under = search.guard.part("the errors", lambda: parts.under(selection.errors), parts)
+        return under, selection
 
-    outlying = outlying_rows(samples) if any_law else none
-    if not outlying.any():
-        return *selected(none, watch), none
+    # shares of trials are zero by right
+    outlying = outlying_rows(samples) if any_law and samples.trials is None else none
     # the other half of the time is for a second search
-    parts, selection = selected(outlying, watch.part(0.5))
+    parts, selection = selected(outlying, watch.part(0.5) if outlying.any() else watch)
+    if not any_law:
+        return parts, selection, none
 
-    def with_those_explained() -> tuple[Parts, Selection, np.ndarray] | None:
-        if misfit_of(selection.law, parts.whole) < THRESHOLDS.misfit_p:
-            return None
-        every = parts.errors.of(samples)
-        found = outliers(selection.law, every)
+    def judged() -> tuple[Parts, Selection, np.ndarray]:
+        return _without_outliers(samples, search, rng, parts, selection, outlying, selected)
+
+    return search.guard.part("outliers", judged, (parts, selection, outlying))
+
+
+def _without_outliers(
+    samples: Samples, search: Search, rng: np.random.Generator, parts: "Parts",
+    selection: Selection, outlying: np.ndarray, selected: Callable[..., tuple["Parts", Selection]],
+) -> tuple["Parts", Selection, np.ndarray]:  # fmt: skip
+    """A first selection, judged: the rows that it misses are searched without, and come back where
+    they are part of the law."""
+    watch, none = search.watch, np.zeros(len(samples.y), dtype=bool)
+    away = _outliers(selection, parts.errors.of(samples))
+    first = None if outlying.any() else (parts, selection)
+    if np.any(away & ~outlying) and (first or watch.left):
+        # what bent to them is no judge of the others, and must be worse with them
+        bent, outlying = selection, outlying | away
+        parts, selection = selected(outlying, watch, selection.candidates)
+        away = _outliers(selection, parts.errors.of(samples), bent)
+        if first and not away.any():
+            return *first, none
+    if not outlying.any():
+        return parts, selection, none
+    if misfit_of(selection.law, parts.whole) >= THRESHOLDS.misfit_p:
         # rows that the formula explains come back
-        whole = every.rows(~found).thinned(MOST_SEARCHED, rng)
-        return replace(parts, whole=whole), selection, found
-
-    part = search.guard.part("outliers", with_those_explained, (parts, selection, outlying))
+        whole = parts.errors.of(samples).rows(~away).thinned(MOST_SEARCHED, rng)
+        return replace(parts, whole=whole), selection, away
     # without those rows there is no law either: they may be part of it
-    return part or (*selected(none, watch), none)
+    return *(first or selected(none, watch)), none
+
+
+def _outliers(selection: Selection, samples: Samples, other: Selection | None = None) -> np.ndarray:
+    """(row,) outliers of the best formulas, beside the choice that includes them."""
+    others = [] if other is None else [other]
+    if selection.grouped is None:
+        laws = [*selection.laws[:JUDGES], *(each.law for each in others)]
+        return outliers(laws, samples, selection.floor)
+    forms = [*selection.forms[:JUDGES], *(each.forms[0] for each in others)]
+    grouped = {law.joint(samples): law for law in forms}
+
+    def again(law: Law, rows: Samples) -> Law:
+        return refit_grouped(grouped[law], rows).joint(rows)
+
+    return outliers(list(grouped), samples, selection.floor, again)
 
 
 def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts") -> Samples:
@@ -262,8 +302,7 @@ def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts")
         return whole
     samples = parts.errors.of(samples)
     if len(outlying) != len(samples.y) and outlying.any():
-        errors = law.residuals(samples)
-        samples = samples.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
+        samples = samples.rows(~missed(law.residuals(samples), samples))
     return samples
 
 
@@ -293,6 +332,7 @@ class Parts:
 
 
 def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
+    samples = replace(samples, signed=not samples.logarithmic)
     training, held_out = samples.split(0.2, rng)
     # few rows are all searched; each is predicted by the formula fitted to the others
     if samples.few:

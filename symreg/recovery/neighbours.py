@@ -7,7 +7,7 @@ those that explain the table as well are kept, and then no single law was found.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from symreg.fit.refine import (
     Law,
     is_same_law,
     preferred,
+    refit_law,
     refitted,
     simplified,
 )
@@ -87,6 +88,39 @@ def widened(
         if not left or preferred(pool, n, floor) is chosen:
             break
     return pool
+
+
+def shortened(law: Law, samples: Samples) -> Iterator[Law]:
+    """The law without one of its terms or factors, fitted again."""
+    for node in sympy.preorder_traversal(law.expression):
+        for other in _shorter(node):
+            expression = law.expression.xreplace({node: other})
+            if expression.free_symbols and not expression.has(sympy.nan, sympy.zoo):
+                made = refitted(with_floats(expression), samples, law.source, law.seed)
+                if made is not None:
+                    yield made
+
+
+def without_lone_part(
+    law: Law, shorter: Iterable[Law], samples: Samples, floor: float,
+    refit: Callable[[Law, Samples], Law] = refit_law,
+) -> Law | None:  # fmt: skip
+    """A shorter form that explains all groups but one as well; None if there is none.
+
+    A pole beside one row, or a factor that vanishes there, is for that row alone: without the row
+    nothing says how large it is.
+    """
+    n, (_, group) = samples.n_effective, np.unique(samples.groups, return_inverse=True)
+    squares = law.residuals(samples) ** 2
+    for short in shorter:
+        if short.criterion(n, floor) < law.criterion(n, floor) + CLEARLY_BETTER:
+            continue
+        gains = np.bincount(group, short.residuals(samples) ** 2 - squares)
+        others = samples.rows(group != np.argmax(gains))
+        its, ours = (refit(each, others).criterion(n - 1, floor) for each in (short, law))
+        if its <= ours:
+            return short
+    return None
 
 
 def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iterator[sympy.Expr]:

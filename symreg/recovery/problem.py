@@ -210,7 +210,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
         samples_of(replace(read, table=table), target, features, config.groups, config.sigma,
-                   of_features)
+                   of_features, config.trials)
         for table in (read.table, read.every)
         if table is not None
     )  # fmt: skip
@@ -264,7 +264,7 @@ def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _vector(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma_of", "per_group"), "the components of a vector")
+    _refuse(config, ("units", "trials", "sigma_of", "per_group"), "the components of a vector")
     targets, features = config.target_names, config.feature_names
     axes = [name for name in features if name in ("x", "y", "z")]
     if len(axes) != len(targets):
@@ -308,7 +308,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
 
 
 def _pair(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma", "sigma_of", "per_group"), "--pair")
+    _refuse(config, ("units", "sigma", "trials", "sigma_of", "per_group"), "--pair")
     spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(read_columns(source)[1]) else ()
     read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
     force = pair_force(read.table, group_numbers(read.table, config.groups))
@@ -330,7 +330,10 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
     sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
-    numbers = (*names, *filter(None, map(sigma_column, (config.sigma, *sigmas.values()))))
+    numbers = (
+        *names,
+        *filter(None, map(sigma_column, (config.sigma, config.trials, *sigmas.values()))),
+    )
     labels = [name for name in (config.groups, config.per_group) if name and name not in numbers]
     return read_user_table(
         source,

@@ -36,6 +36,8 @@ from symreg.formulas.watch import Watch
 from symreg.formulas.written import simple_numbers, simplest
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
+from symreg.recovery.dependence import dependences
+from symreg.recovery.evidence import FEW_VALUES
 from symreg.recovery.finding import Finding, find, read_guesses
 from symreg.recovery.gates import Gate, finite, passed
 from symreg.recovery.guard import Guard
@@ -57,6 +59,9 @@ from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
 T, U = TypeVar("T"), TypeVar("U")
+
+MOST_FEW, SHARED = 20, 5
+"""Different values of a target that are few, and rows for each of them."""
 Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
@@ -258,7 +263,7 @@ def _result(
         non_central=problem.non_central,
         error_floor=selection.floor,
         notes=shown(
-            "the notes", lambda: tuple(_notes(finding, problem, coefficients, known is None)), ()
+            "the notes", lambda: tuple(_notes(finding, problem, config, coefficients, known is None)), ()
         ),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
@@ -346,6 +351,9 @@ def noise_of(finding: Finding) -> str:
         }.get(kind, 0.0)
     if kind == "given":
         return "as given"
+    if kind == "binomial" and samples.trials is not None:
+        low, high = int(samples.trials.min()), int(samples.trials.max())
+        return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
     if kind == "additive":
         return f"additive, {size:.2g}"
     if kind == "relative":
@@ -387,8 +395,9 @@ def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> Per
 
 
 def _notes(
-    finding: Finding, problem: Problem, coefficients: Mapping[str, Quantity], unfitting: bool
-) -> Iterator[str]:
+    finding: Finding, problem: Problem, config: RecoverConfig, coefficients: Mapping[str, Quantity],
+    unfitting: bool,
+) -> Iterator[str]:  # fmt: skip
     """What was done to the rows, and whatever else qualifies the result."""
     yield from problem.notes
     judged = len(finding.samples.y)
@@ -404,7 +413,16 @@ def _notes(
             "that of the other groups, and has no interval"
         )
     if finding.outliers.any():
-        yield outlier_note(finding.outliers, problem.named_rows(finding.outliers))
+        given = finding.samples.unit is not None
+        yield outlier_note(finding.outliers, problem.named_rows(finding.outliers), given)
+    if config.own_table:
+        yield from dependences(finding.samples)
+    values = finding.evidence.values
+    if FEW_VALUES < values <= MOST_FEW and judged >= SHARED * values:
+        yield (
+            f"{finding.samples.target} has {values} different values in {judged} rows: formulas "
+            "that differ by less than its steps cannot be told apart"
+        )
     if unfitting:
         yield "the units of the columns do not fit the formula, so its constants have none"
 

@@ -10,7 +10,7 @@ Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an informat
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -43,11 +43,22 @@ from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.guard import Guard
-from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
+from symreg.recovery.neighbours import (
+    ALIKE,
+    Parting,
+    as_good,
+    shortened,
+    widened,
+    without_lone_part,
+)
 from symreg.recovery.rival import Rival
 
 RESAMPLES = 100
 """Draws of groups for the agreement, whose standard error is then 5 % at most."""
+
+
+LONE = 20
+"""Laws of a pool with parts for single rows that are shortened, at most."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Search:
         units: by column and of the target, if known; formulas that cannot match them are dropped.
         every_group: rows of all groups, if forms are searched in a part of them: these choose.
         guard: of the steps after the searches.
+        known: candidates of an earlier search, with other rows.
     """
 
     engine: Engine
@@ -72,6 +84,7 @@ class Search:
     units: Mapping[str, Unit] | None = None
     every_group: Samples | None = None
     guard: Guard = field(default_factory=Guard)
+    known: Sequence[Candidate] = ()
 
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
@@ -82,7 +95,7 @@ class Search:
         fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, 2)
         total = sum(map(len, fronts))
         self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
-        return [candidate for front in fronts for candidate in front]
+        return [*self.known, *(candidate for front in fronts for candidate in front)]
 
     def allowed(self, laws: Sequence[Law]) -> list[Law]:
         """Those of the operators that the search is restricted to."""
@@ -194,7 +207,7 @@ def _chosen(
     if units:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
-    law = preferred(pool, n, floor)
+    law, pool = for_many_rows(pool, samples, floor, shortened)
     cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)
     partings = {}
     if not floor:
@@ -303,6 +316,25 @@ def merged_by_form(laws: Sequence[Law]) -> list[Law]:
         )
         for key, law in best.items()
     ]  # fmt: skip
+
+
+def for_many_rows(
+    pool: Sequence[Law], samples: Samples, floor: float,
+    shorter: Callable[[Law, Samples], Iterable[Law]],
+    refit: Callable[[Law, Samples], Law] = refit_law,
+) -> tuple[Law, list[Law]]:  # fmt: skip
+    """The preferred law of a sorted pool, no part of which is for a single group of rows, and the
+    pool with the shorter form of each law that has one in its place."""
+    pool, n = list(pool), samples.n_effective
+    law = preferred(pool, n, floor)
+    for _ in range(0 if floor else LONE):
+        short = without_lone_part(law, shorter(law, samples), samples, floor, refit)
+        if short is None:
+            break
+        pool = [each for each in pool if each not in (law, short)] + [short]
+        pool.sort(key=lambda law: law.criterion(n, floor))
+        law = preferred(pool, n, floor)
+    return law, pool
 
 
 def agreeing_with(

@@ -108,15 +108,17 @@ def samples_of(
     groups: str | None = None,
     sigma: str | None = None,
     sigma_of: Mapping[str, str] | None = None,
+    trials: str | None = None,
 ) -> Samples:
     """The regression problem of a table.
 
     Equal values of the column `groups` are one observation (an orbit). `sigma` is a column of the
-    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%.
+    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%;
+    `trials` a column of numbers of trials of which the target is a share, or a number.
 
     Raises:
-        ValueError: for a target that is constant, standard errors that are not positive (of
-            features, negative), or the same column twice (says which).
+        ValueError: for a target that is constant, or no share of trials, standard errors that are
+            not positive (of features, negative), or the same column twice (says which).
     """
     table = read.table
     require_names(target, features)
@@ -135,11 +137,13 @@ def samples_of(
         row_numbers=table.index.to_numpy(),
     )
     unit = 1.0
+    if trials is not None:
+        samples = replace(samples, trials=_trials(table, trials, target))
     if sigma is not None:
         errors = _errors(table, sigma)
         # residuals stay relative in size
         unit = float(np.sqrt(np.mean((floored(y) / errors) ** 2)))
-        samples = replace(samples, errors=unit * errors)
+        samples = replace(samples, errors=unit * errors, unit=unit)
     given = {name: text for name, text in (sigma_of or {}).items() if name in features}
     if not given:
         return samples
@@ -434,6 +438,23 @@ def _errors(table: pd.DataFrame, sigma: str, feature: str | None = None) -> np.n
             else f"--sigma {sigma}: standard errors must be finite and above 0."
         )
     return errors
+
+
+def _trials(table: pd.DataFrame, trials: str, target: str) -> np.ndarray:
+    """(row,) numbers of trials of which the target is a share."""
+    column = sigma_column(trials)
+    numbers = (
+        np.full(len(table), float(trials)) if column is None else table[column].to_numpy(float)
+    )
+    if not np.all(np.isfinite(numbers) & (numbers >= 1)):
+        raise ValueError(f"--trials {trials}: numbers of trials must be finite and at least 1.")
+    y = table[target].to_numpy(dtype=float)
+    if not np.all((y >= 0) & (y <= 1)):
+        raise ValueError(
+            f"--trials: {target} must be a share of trials, from 0 to 1; it goes from {y.min():g} "
+            f"to {y.max():g}. Divide counts by their trials."
+        )
+    return numbers
 
 
 def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
