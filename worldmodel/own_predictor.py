@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float
 
+from orbits.progress import advance
 from worldmodel.config import PredictorConfig
 from worldmodel.contract import as_array, checked, precision_of, require_contract
 from worldmodel.own_code import attribute_of, called, in_lines, name_of
@@ -200,6 +201,7 @@ class CheckedPredictor:
                 f"{self.context_length} or more."
             )
         answer = self._answer(seen)
+        advance(seen.shape[0] * seen.shape[1])
         own = self.context_length, self.precision, self.name
         self.noise = max(self.noise, require_contract(self._answer, seen, answer, *own))
         return answer

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
 from orbits.printing import plural
+from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
@@ -52,7 +53,6 @@ from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
-Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
@@ -60,7 +60,7 @@ Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 def recover(
     table: Table,
     config: RecoverConfig | None = None,
-    progress: Progress | None = None,
+    progress: Wanted = None,
     **options: Any,
 ) -> Recovery:
     """Find the law of a table, compare it with a reference law, and say how sure it is.
@@ -70,7 +70,8 @@ def recover(
             Parquet file); trajectories (a dataset or its folder), along which forces are first
             measured; or with `target` any DataFrame, CSV or Parquet file.
         config: how to search and judge.
-        progress: called with progress.
+        progress: called with a line of text every few seconds; False for silence. By default a
+            notebook shows a bar.
         **options: of `RecoverConfig`, overriding `config`: `target="F"`, `features="r,m1,m2"`,
             `law="newton"`, `seeds=3`.
 
@@ -91,9 +92,11 @@ def recover(
             table = table.table
         if isinstance(table, xr.Dataset):
             raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
-        return solve(of_user_table(table, config), config, progress)
-    problems = problems_of(_force_samples(table), config)
-    result, *others = [solve(problem, config, progress) for problem in problems]
+        problems = [of_user_table(table, config)]
+    else:
+        problems = problems_of(_force_samples(table), config)
+    with told(progress, "recover") as say:
+        result, *others = [solve(problem, config, say) for problem in problems]
     return replace(result, components=tuple(others))
 
 
@@ -113,7 +116,7 @@ def _force_samples(table: Table) -> ForceSamples:
     return ForceSamples.read(table)
 
 
-def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
+def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -> Recovery:
     """Find the law of a problem and judge it."""
     began = time.monotonic()
     read = read_guesses(config.guesses, problem.samples.names)
