@@ -37,7 +37,7 @@ from orbits.options import (
     require_known,
     with_options,
 )
-from orbits.printing import RED, columns, facts, styled
+from orbits.printing import RED, columns, facts, plain, shortened, styled
 
 HELP, ALL_HELP = ("-h", "--help"), "--help-all"
 STANDARD_OUTPUT = "-"
@@ -165,18 +165,14 @@ def interruptible() -> Iterator[None]:
 
 def complain(name: str, message: str, code: int = 2) -> int:
     """Say in one line what is wrong; returns the exit code."""
-    line = " ".join(message.split())
-    # a message may quote what was typed
-    most = 1000
-    if len(line) > most:
-        line = f"{line[: most // 2]} ... {line[-most // 3 :]}"
+    line = plain(shortened(message, 1000))  # a message may quote what was typed
     print(f"{styled(f'{name}:', RED, sys.stderr)} {line}", file=sys.stderr)
     return code
 
 
 def say(text: object) -> None:
     """Print a text at once."""
-    print(text, flush=True)
+    print(plain(str(text)), flush=True)
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

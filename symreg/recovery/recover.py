@@ -4,7 +4,7 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
 from orbits.printing import plural
+from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
 from orbits.tables import as_table
 from orbits.units import ONE, Unit
@@ -62,7 +63,6 @@ T, U = TypeVar("T"), TypeVar("U")
 
 MOST_FEW, SHARED = 20, 5
 """Different values of a target that are few, and rows for each of them."""
-Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
@@ -70,7 +70,7 @@ Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 def recover(
     table: Table,
     config: RecoverConfig | None = None,
-    progress: Progress | None = None,
+    progress: Wanted = None,
     **options: Any,
 ) -> Recovery:
     """Find the law of a table, compare it with a reference law, and say how sure it is.
@@ -80,7 +80,8 @@ def recover(
             Parquet file); trajectories (a dataset or its folder), along which forces are first
             measured; or with `target` any DataFrame, CSV or Parquet file.
         config: how to search and judge.
-        progress: called with progress.
+        progress: called with a line of text every few seconds; False for silence. By default a
+            notebook shows a bar.
         **options: of `RecoverConfig`, overriding `config`: `target="F"`, `features="r,m1,m2"`,
             `law="newton"`, `seeds=3`.
 
@@ -98,13 +99,15 @@ def recover(
             table = table.table
         if isinstance(table, xr.Dataset):
             raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
-        return solve(of_user_table(table, config), config, progress)
-    problems = problems_of(_force_samples(table), config)
+        problems = [of_user_table(table, config)]
+    else:
+        problems = problems_of(_force_samples(table), config)
     guard, (first, *rest) = Guard(), problems
-    result = solve(first, config, progress)
-    others = tuple(
-        guard.each("the search of a component", lambda other: solve(other, config, progress), rest)
-    )
+    with told(progress, "recover") as say:
+        result = solve(first, config, say)
+        others = tuple(
+            guard.each("the search of a component", lambda other: solve(other, config, say), rest)
+        )
     return replace(result, components=others, notes=(*result.notes, *guard.notes))
 
 
@@ -124,7 +127,7 @@ def _force_samples(table: Table) -> ForceSamples:
     return ForceSamples.read(table)
 
 
-def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
+def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -> Recovery:
     """Find the law of a problem and judge it."""
     began = time.monotonic()
     spelt = problem.spelt(config)
@@ -263,7 +266,9 @@ def _result(
         non_central=problem.non_central,
         error_floor=selection.floor,
         notes=shown(
-            "the notes", lambda: tuple(_notes(finding, problem, config, coefficients, known is None)), ()
+            "the notes",
+            lambda: tuple(_notes(finding, problem, config, coefficients, known is None)),
+            (),
         ),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
