@@ -140,7 +140,7 @@ def checked(function: F) -> F:
 @functools.cache
 def _argument_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Annotations of a function's arguments by name, those that can be read."""
-    hints = {}
+    hints: dict[str, Any] = {}
     for name, annotation in inspect.get_annotations(function).items():
         own = types.SimpleNamespace(__annotations__={name: annotation})
         with contextlib.suppress(NameError, TypeError):  # imported for type checkers only

@@ -59,7 +59,8 @@ from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
-T, U = TypeVar("T"), TypeVar("U")
+T = TypeVar("T")
+U = TypeVar("U")
 
 MOST_FEW, SHARED = 20, 5
 """Different values of a target that are few, and rows for each of them."""
@@ -191,13 +192,15 @@ def _result(
     constant = guard.part("the strength", lambda: strength(finding), Quantity(name="c"))
     parameters = guard.part("the parameters", lambda: parameters_of(finding), {})
     numbers = (constant, *parameters.values())
-    gates, of_any_law = (
-        guard.part("the conditions", lambda judge=judge: judge(), [])
-        for judge in (
-            lambda: law_gates(finding, numbers, THRESHOLDS, problem.non_central),
-            lambda: found_gates(finding, THRESHOLDS, problem.non_central),
-        )
-    )
+    nothing: list[Gate] = []
+    gates = guard.part(
+        "the conditions on the reference",
+        lambda: law_gates(finding, numbers, THRESHOLDS, problem.non_central), nothing,
+    )  # fmt: skip
+    of_any_law = guard.part(
+        "the conditions on a law",
+        lambda: found_gates(finding, THRESHOLDS, problem.non_central), nothing,
+    )  # fmt: skip
     controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
     controls += guard.gates
     gates, of_any_law = gates + controls, of_any_law + controls

@@ -209,7 +209,7 @@ def _chosen(
     pool.sort(key=lambda law: law.criterion(n, floor))
     law, pool = for_many_rows(pool, samples, floor, shortened)
     cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)
-    partings = {}
+    partings: dict[Law, Parting] = {}
     if not floor:
         rest = pool[:200]
         partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
