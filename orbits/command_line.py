@@ -110,7 +110,11 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
     except ModuleNotFoundError as error:
         return complain(name, f"the package {error.name!r} is not installed: {error}")
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        most = 120  # characters of a path, which may be no path
+        shown = str(error.filename)
+        where = (
+            f"{shown if len(shown) <= most else shown[:most] + '...'}: " if error.filename else ""
+        )
         try:
             os.getcwd()
         except OSError:

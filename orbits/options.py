@@ -114,7 +114,7 @@ def checked(function: F) -> F:
         @checked
         def plot_orbits(data: Dataset | str, orbits: int = 5) -> Figure: ...
 
-    `plot_orbits(data, orbits="5")` raises an OptionError, which names the argument, what was given
+    `plot_orbits(data, orbits="5")` raises a ValueError, which names the argument, what was given
     and what is allowed.
     """
     signature = inspect.signature(function)
@@ -131,7 +131,10 @@ def checked(function: F) -> F:
                 continue
             if value is not parameter.default:
                 hint = _argument_hints(function).get(name, Any)
-                bound.arguments[name] = _argument(name, hint, value)
+                try:
+                    bound.arguments[name] = _argument(name, hint, value)
+                except OptionError as error:  # it is none of a command
+                    raise ValueError(str(error)) from None
         return function(*bound.args, **bound.kwargs)
 
     return typing.cast(F, checking)
@@ -140,7 +143,7 @@ def checked(function: F) -> F:
 @functools.cache
 def _argument_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Annotations of a function's arguments by name, those that can be read."""
-    hints = {}
+    hints: dict[str, Any] = {}
     for name, annotation in inspect.get_annotations(function).items():
         own = types.SimpleNamespace(__annotations__={name: annotation})
         with contextlib.suppress(NameError, TypeError):  # imported for type checkers only

@@ -11,7 +11,9 @@ from typing import TypeVar
 
 from symreg.recovery.gates import Gate, stated
 
-S, T, U = TypeVar("S"), TypeVar("T"), TypeVar("U")
+S = TypeVar("S")
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Guard:

@@ -55,7 +55,8 @@ from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
-T, U = TypeVar("T"), TypeVar("U")
+T = TypeVar("T")
+U = TypeVar("U")
 Progress = Callable[[str], None]
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
@@ -184,12 +185,12 @@ def _result(
     constant = guard.part("the strength", lambda: strength(finding), Quantity(name="c"))
     parameters = guard.part("the parameters", lambda: parameters_of(finding), {})
     numbers = (constant, *parameters.values())
-    gates, of_any_law = (
-        guard.part("the conditions", lambda judge=judge: judge(), [])
-        for judge in (
-            lambda: law_gates(finding, numbers, THRESHOLDS, problem.non_central),
-            lambda: found_gates(finding, THRESHOLDS, problem.non_central),
-        )
+    gates = guard.part(
+        "the conditions",
+        lambda: law_gates(finding, numbers, THRESHOLDS, problem.non_central), [],
+    )  # fmt: skip
+    of_any_law = guard.part(
+        "the conditions", lambda: found_gates(finding, THRESHOLDS, problem.non_central), []
     )
     controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
     controls += guard.gates
@@ -199,7 +200,7 @@ def _result(
         lambda: grouped.expression if grouped else simplest(law.expression, problem.samples),
         law.expression,
     )
-    known = shown("the units", lambda: units_of(finding, problem.units), None)
+    known = shown("the units", lambda: units_of(finding, problem.units), {})
     coefficients = shown("the constants", lambda: coefficients_of(finding, known or {}), {})
     constant = shown(
         "the units",

@@ -36,7 +36,7 @@ from symreg.fit.refine import (
     simplified,
 )
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate, with_floats, written
+from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
@@ -131,9 +131,12 @@ def select(samples: Samples, search: Search) -> Selection:
     if search.config.form is not None:
         return _form(search.config.form, samples, search)
     candidates, guard = search.candidates(samples.rows(sharp(samples))), search.guard
-    laws = _refitted(candidates, samples, guard)
+    laws = guard.part("the fits", lambda: _refitted(candidates, samples, guard), [])
     laws += guard.part("the guesses", lambda: search.guessed(samples), [])
     named = guard.part("the named laws", lambda: fitted_laws(samples), [])
+    if not laws and not named and candidates and (guard.dropped or guard.unjudged):
+        best = min(candidates, key=lambda each: each.loss)
+        return unjudged(_as_proposed(best), search, candidates)
     if not laws and not named:
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
     return guard.part(
@@ -141,6 +144,15 @@ def select(samples: Samples, search: Search) -> Selection:
         lambda: _chosen(candidates, laws, named, samples, search),
         unjudged(min(laws or named, key=lambda law: law.mean_square), search, candidates),
     )
+
+
+def _as_proposed(candidate: Candidate) -> Law:
+    """A candidate with the numbers that its engine gave it."""
+    form, constants = skeleton(candidate.expression)
+    return Law(
+        form, tuple(constants), candidate.loss, 0.0, candidate.complexity, candidate.engine,
+        candidate.seed,
+    )  # fmt: skip
 
 
 def unjudged(law: Law, search: Search, candidates: Sequence[Candidate] = ()) -> Selection:
@@ -180,7 +192,7 @@ def _chosen(
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law = preferred(pool, n, floor)
-    partings = {}
+    partings: dict[Law, Parting] = {}
     if not floor:
         rest = pool[:200]
         partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
