@@ -174,8 +174,10 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
     for kind, base in zip(kinds, bases, strict=True):
         if base is collections.abc.Callable:
             fits = callable(value)
-        elif not isinstance(base, type) or base in PLAIN or _is_plain(kind):
+        elif base in PLAIN or _is_plain(kind):
             continue
+        elif not isinstance(base, type):  # a type variable, say
+            return value
         elif base.__name__ == "ndarray" or "jaxtyping" in base.__module__:
             # a list is as good, but where a path is, it is a table of nothing that has columns
             fits = _is_array(value) and not (os.PathLike in bases and isinstance(value, list))
@@ -200,11 +202,16 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether pydantic checks values of a type: numbers, texts, and tuples and the like of them."""
-    base = typing.get_origin(kind)
-    if isinstance(base, type) and not issubclass(base, (Sequence, Mapping)):
-        return False
-    types_of = [leaf for leaf in leaves(kind) if isinstance(leaf, type)]
+    """Whether pydantic checks values of a type: numbers, texts, tuples of them, and what holds
+    those that have limits."""
+    base, parts = typing.get_origin(kind), list(leaves(kind))
+    if base is typing.Literal:
+        return True
+    types_of = [leaf for leaf in parts if isinstance(leaf, type)]
+    if isinstance(base, type) and base is not tuple:
+        limited = len(types_of) < len(parts) and issubclass(base, (Sequence, Mapping))
+        if not limited:
+            return False
     return bool(types_of) and all(each in PLAIN for each in types_of)
 
 
