@@ -207,6 +207,8 @@ def _is_plain(kind: Any) -> bool:
     base, parts = typing.get_origin(kind), list(leaves(kind))
     if base is typing.Literal:
         return True
+    if base is typing.Annotated:
+        return _is_plain(get_args(kind)[0])
     types_of = [leaf for leaf in parts if isinstance(leaf, type)]
     if isinstance(base, type) and base is not tuple:
         limited = len(types_of) < len(parts) and issubclass(base, (Sequence, Mapping))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from orbits.cli import main as orbits_command
 from orbits.command_line import Command, Positional, main
-from orbits.options import AtLeast, Options, checked
+from orbits.options import FRACTION, AtLeast, Options, checked
 
 T = TypeVar("T")
 
@@ -284,14 +284,16 @@ def example(
     limits: Mapping[str, tuple[Annotated[float, AtLeast(0)], float]] | None = None,
     anything: T | None = None,
     *,
+    share: Annotated[float, FRACTION] = 0.5,
     call: Callable[[int], int] | None = None,
 ):
-    return number, kind, pair, rows, limits, anything, call
+    return number, kind, pair, rows, limits, anything, share, call
 
 
 def test_checked_functions_get_their_annotated_types():
     assert example(np.int64(3), "b", [1, 2])[:3] == (3.0, "b", (1, 2))
     assert example(1, rows=[None, 2.0])[3] == [None, 2.0]  # long ones are not gone through
+    assert example(1.5, share=np.float32(0.25))[-2] == 0.25
     assert example(1.5, limits={"x": (0, 1)}, anything=object(), call=abs)[-1] is abs
 
 
@@ -305,6 +307,7 @@ def test_checked_functions_get_their_annotated_types():
         ({"pair": 5}, "pair is 5; it should be a valid tuple"),
         ({"rows": 5}, "rows is 5; it should be a Sequence"),
         ({"limits": {"x": (-1, 1)}}, "it should be greater than or equal to 0"),
+        ({"share": 2.0}, "share is 2.0; it should be less than or equal to 1"),
         ({"call": 5}, "call is 5; it should be a function"),
     ],
 )
