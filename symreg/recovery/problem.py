@@ -99,7 +99,7 @@ class Problem:
         written = {name: text for text, name in self.columns.items()}
         guesses = (
             each if each.endswith(".csv") else in_written_names(each, written)
-            for each in words(config.guesses)
+            for each in config.guesses
         )  # fmt: skip
         form = None if config.form is None else in_written_names(config.form, written)
         return replace(config, form=form, guesses=tuple(guesses))
