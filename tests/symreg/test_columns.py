@@ -217,6 +217,12 @@ def test_a_constant_has_one_value(option, tmp_path, capsys):
     assert "gives k twice" in capsys.readouterr().err
 
 
+def test_a_column_has_one_unit():
+    units = ("F=N", "r=m", "m=kg", "r=km")
+    with pytest.raises(ValueError, match="--units gives r twice"):
+        symreg.recover(table, target="F", features="r,m", units=units)
+
+
 class Stream:
     """What polars gives: nothing of pandas, but Arrow's stream."""
 
