@@ -1,7 +1,6 @@
 """Datasets from trajectories measured or simulated elsewhere: of a table, or of arrays."""
 
 import hashlib
-import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
 from orbits.files import require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
-from orbits.options import keywords_of, options_from, require_known
+from orbits.options import checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.quantities import without_unit
 from orbits.tables import LARGEST, as_table, read_npz
@@ -96,6 +95,7 @@ def from_table(
     return data
 
 
+@checked
 def from_arrays(
     positions: np.ndarray,
     dt: float | None = None,
@@ -219,8 +219,11 @@ def _times(
     if (time is None) == (dt is None):
         raise ValueError("give either dt, the time between states, or time, the times themselves.")
     if dt is not None:
-        if np.ndim(dt) or not (math.isfinite(dt) and dt > 0):
-            raise ValueError(f"dt is {dt}; one time above 0 is needed, or give the times as time=.")
+        if np.ndim(dt) or not 0 < dt <= LARGEST:
+            raise ValueError(
+                f"dt is {dt}; one time above 0, and at most {LARGEST:g}, is needed, or give the "
+                "times as time=."
+            )
         return np.broadcast_to(dt * np.arange(shape[1]), shape[:2])
     times = numbers(time, "time", unit)
     if times.shape not in (shape[:2], shape[1:2]):
@@ -229,7 +232,9 @@ def _times(
         )
     times = np.broadcast_to(times, shape[:2])
     steps = np.diff(times, axis=1)
-    if not np.all(np.isfinite(times)) or np.any(steps <= 0):
+    if not np.max(np.abs(times), initial=0.0) <= LARGEST:
+        raise ValueError(f"times must be finite throughout, and at most {LARGEST:g}.")
+    if np.any(steps <= 0):
         orbit = int(np.argmax(np.any(~(steps > 0), axis=1)))
         raise ValueError(
             f"the times of orbit {orbit} do not rise; sort each orbit, each time once."

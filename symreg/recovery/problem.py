@@ -31,6 +31,7 @@ from symreg.recovery.user_table import (
     full_headers,
     group_numbers,
     in_written_names,
+    label_columns,
     read_user_table,
     require_names,
     samples_of,
@@ -63,6 +64,7 @@ class Problem:
         group_values: of the column whose groups have their own constants.
         every: all rows of a large table that the samples are part of.
         floor: relative error of the target that no law need explain, unless another is given.
+        labels: unused columns of text that may tell groups apart.
         source: of the rows, for the names of these.
     """
 
@@ -80,6 +82,7 @@ class Problem:
     group_values: tuple[str | int | float, ...] = ()
     every: Samples | None = None
     floor: float = 0.0
+    labels: tuple[str, ...] = ()
     source: Source = field(default_factory=pd.DataFrame)
 
     @property
@@ -207,7 +210,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
         samples_of(replace(read, table=table), target, features, config.groups, config.sigma,
-                   of_features)
+                   of_features, config.trials)
         for table in (read.table, read.every)
         if table is not None
     )  # fmt: skip
@@ -216,8 +219,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     asked = config.law is not None
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
-    renamings = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
-    notes = (renamings,) * bool(renamed)
+    notes = _renamings(renamed)
     if samples.feature_errors is not None:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
@@ -233,6 +235,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     return Problem(
         samples, references, asked, read.rows, (*read.notes, *notes, *left_out), units=units,
         columns=columns, group_values=values, every=every[0] if every else None,
+        labels=() if config.per_group or config.groups else label_columns(source, names),
         source=source,
     )  # fmt: skip
 
@@ -257,8 +260,14 @@ def _copied(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     return table.assign(**{text: table[name] for name, text in names.items()})
 
 
+def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
+    """A note on columns that formulas write otherwise."""
+    each = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
+    return (each,) * bool(renamed)
+
+
 def _vector(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma_of", "per_group"), "the components of a vector")
+    _refuse(config, ("units", "trials", "sigma_of", "per_group"), "the components of a vector")
     targets, features = config.target_names, config.feature_names
     axes = [name for name in features if name in ("x", "y", "z")]
     if len(axes) != len(targets):
@@ -276,8 +285,10 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
     inward = -np.sum(position * vector, axis=1) / r
     size = np.sum(vector**2, axis=1)
     across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
-    table = read.table.assign(r=r, attraction=inward)
-    names, left_out = telling(table, ["r", *others])
+    written = written_names(("attraction", "r", *others))
+    renamed = {name: text for name, text in written.items() if name != text}
+    table = _copied(read.table.assign(r=r, attraction=inward), renamed)
+    names, left_out = telling(table, [written[name] for name in ("r", *others)])
     samples = samples_of(
         replace(read, table=table), "attraction", names, config.groups, config.sigma
     )
@@ -291,15 +302,16 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
         of_table(samples.names, config.law),
         config.law is not None,
         read.rows,
-        (*read.notes, *left_out),
+        (*read.notes, *_renamings(renamed), *left_out),
         float(across),
         gates,
+        columns={text: name for name, text in renamed.items()},
         source=source,
     )
 
 
 def _pair(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma", "sigma_of", "per_group"), "--pair")
+    _refuse(config, ("units", "sigma", "trials", "sigma_of", "per_group"), "--pair")
     spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(read_columns(source)[1]) else ()
     read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
     force = pair_force(read.table, group_numbers(read.table, config.groups))
@@ -321,7 +333,10 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
     sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
-    numbers = (*names, *filter(None, map(sigma_column, (config.sigma, *sigmas.values()))))
+    numbers = (
+        *names,
+        *filter(None, map(sigma_column, (config.sigma, config.trials, *sigmas.values()))),
+    )
     labels = [name for name in (config.groups, config.per_group) if name and name not in numbers]
     return read_user_table(
         source,

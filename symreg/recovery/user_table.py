@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-from orbits.expressions import CONSTANTS, FUNCTIONS, MAX_NUMBER
+from orbits.expressions import CONSTANTS, FUNCTIONS, TYPED
 from orbits.options import require_known
 from orbits.quantities import carried_unit
 from orbits.tables import (
@@ -29,7 +29,7 @@ from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 from symreg.formulas.units import HEADER_UNIT
 
-LARGEST_TARGET = MAX_NUMBER / 10
+LARGEST_TARGET = TYPED.number / 10
 """Of a target's numbers, so that a formula can hold them, and of their standard errors."""
 LEAST_ROWS = 5
 FEW_ROWS = 20
@@ -108,15 +108,17 @@ def samples_of(
     groups: str | None = None,
     sigma: str | None = None,
     sigma_of: Mapping[str, str] | None = None,
+    trials: str | None = None,
 ) -> Samples:
     """The regression problem of a table.
 
     Equal values of the column `groups` are one observation (an orbit). `sigma` is a column of the
-    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%.
+    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%;
+    `trials` a column of numbers of trials of which the target is a share, or a number.
 
     Raises:
-        ValueError: for a target that is constant, standard errors that are not positive (of
-            features, negative), or the same column twice (says which).
+        ValueError: for a target that is constant, or no share of trials, standard errors that are
+            not positive (of features, negative), or the same column twice (says which).
     """
     table = read.table
     require_names(target, features)
@@ -135,11 +137,13 @@ def samples_of(
         row_numbers=table.index.to_numpy(),
     )
     unit = 1.0
+    if trials is not None:
+        samples = replace(samples, trials=_trials(table, trials, target))
     if sigma is not None:
         errors = _errors(table, sigma)
         # residuals stay relative in size
         unit = float(np.sqrt(np.mean((floored(y) / errors) ** 2)))
-        samples = replace(samples, errors=unit * errors)
+        samples = replace(samples, errors=unit * errors, unit=unit)
     given = {name: text for name, text in (sigma_of or {}).items() if name in features}
     if not given:
         return samples
@@ -384,6 +388,19 @@ def _label(label: Any) -> str | int | float:
     return int(label) if large else float(label)
 
 
+def label_columns(
+    source: str | os.PathLike[str] | pd.DataFrame, used: Sequence[str]
+) -> tuple[str, ...]:
+    """Other columns of text whose values, each in several rows, may tell groups apart."""
+    others = [name for name in read_columns(source)[1] if name not in used]
+    if not others or len(others) > 50:  # of a wide table reading them all would take long
+        return ()
+    table, _ = read_columns(source, others, blank_lines=False)
+    texts = (name for name in others if not pd.api.types.is_numeric_dtype(table[name]))
+    most = min(MOST_GROUPS, len(table) // LEAST_ROWS)
+    return tuple(name for name in texts if 2 <= table[name].astype(str).nunique() <= most)
+
+
 def sigma_column(sigma: str | None) -> str | None:
     """The column named by standard errors; None if a number or a share, or not given."""
     if sigma is None:
@@ -423,6 +440,23 @@ def _errors(table: pd.DataFrame, sigma: str, feature: str | None = None) -> np.n
     return errors
 
 
+def _trials(table: pd.DataFrame, trials: str, target: str) -> np.ndarray:
+    """(row,) numbers of trials of which the target is a share."""
+    column = sigma_column(trials)
+    numbers = (
+        np.full(len(table), float(trials)) if column is None else table[column].to_numpy(float)
+    )
+    if not np.all(np.isfinite(numbers) & (numbers >= 1)):
+        raise ValueError(f"--trials {trials}: numbers of trials must be finite and at least 1.")
+    y = table[target].to_numpy(dtype=float)
+    if not np.all((y >= 0) & (y <= 1)):
+        raise ValueError(
+            f"--trials: {target} must be a share of trials, from 0 to 1; it goes from {y.min():g} "
+            f"to {y.max():g}. Divide counts by their trials."
+        )
+    return numbers
+
+
 def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     """The rows with a finite number, or a label, in every column."""
     good = np.ones(len(table), dtype=bool)
@@ -434,6 +468,17 @@ def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFram
         if 2 * finite.sum() >= len(finite):  # else it is no column of numbers
             good &= finite
     return table[good]
+
+
+def is_complex(value: object) -> bool:
+    """Whether a value is a complex number, or the text of one."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return True
+    text = str(value).strip("() ").replace(" ", "").replace("i", "j")
+    try:
+        return text.endswith("j") and complex(text) is not None
+    except ValueError:
+        return False
 
 
 def _require_labels(values: pd.Series, source: str | os.PathLike[str] | pd.DataFrame) -> None:
@@ -452,6 +497,11 @@ def _numeric(
     if (wrong := np.isnan(numbers) & values.notna().to_numpy()).any():
         row = int(np.argmax(wrong))
         text = str(values.iloc[row])[:30]
+        if is_complex(values.iloc[row]):
+            raise ValueError(
+                f"{path}: the column {name} has complex values, such as {text}; give their real "
+                "and imaginary parts, or size and phase, as columns of their own."
+            )
         if 2 * wrong.sum() < values.notna().sum():
             raise ValueError(
                 f"{path}, {named_rows(source, [values.index[row]])}: {name} is {text!r}; a number "
