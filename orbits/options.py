@@ -182,7 +182,8 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
             # a list is as good, but where a path is, it is a table of nothing that has columns
             fits = _is_array(value) and not (os.PathLike in bases and isinstance(value, list))
         else:
-            fits = isinstance(value, base)
+            table = base.__name__ == "DataFrame" and hasattr(value, "__arrow_c_stream__")
+            fits = isinstance(value, base) or table  # polars' and Arrow's are read, too
         if fits:
             return value
     plain = [kind for kind in kinds if _is_plain(kind)]
@@ -218,11 +219,14 @@ def _is_plain(kind: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether an array of numbers can be made of a value."""
+    """Whether an array of numbers or durations can be made of a value; dates are refused later."""
     import numpy as np
 
+    if hasattr(value, "to") and (hasattr(value, "unit") or hasattr(value, "units")):
+        return True  # it carries a unit, which numpy would drop with a warning
     try:
-        return np.asarray(value).dtype.kind in "biufc"
+        array = np.asarray(value)
+        return array.dtype.kind in "biufcmM" or hasattr(next(array.flat, None), "total_seconds")
     except Exception:  # of another package's array, on a device
         return hasattr(value, "__array__")
 
