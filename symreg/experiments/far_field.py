@@ -73,6 +73,9 @@ class FarField:
     outside: dict[str, Errors]
     cells: tuple[Cell, ...]
     parts: dict[str, Part]
+    grain: float = 0.0
+    pull: float = 0.0
+    rounding: float = 0.0
 
     @classmethod
     def of(cls, reading: Mapping[str, Any]) -> "FarField":

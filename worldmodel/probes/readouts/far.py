@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from orbits.whole_field import PARTS
 from worldmodel.config import Count
+from worldmodel.grain import grain
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ class Far(ReadOut):
         "kick_field_error": "the same one step after a kick",
         "anticlockwise_error": "moving anticlockwise",
         "clockwise_error": "moving clockwise",
+        "grain": "spacing of the answers, au",
+        "pull": "displacement by the law in a step, au",
+        "rounding": "error of it by that spacing",
         "closest": "closest state, au",
         "farthest": "farthest state, au",
         "parts_strength_size": "strength off by",
@@ -139,7 +143,10 @@ class Far(ReadOut):
         against the fitted field, whatever its law, and `field_right` the share of states within
         10 % of it; `remainder` is the 90 % quantile of that error, which bounds what no part
         explains; `unevenness` the largest difference of the departure from the law between groups
-        of states, and `kick_field_error` the same one step after a kick.
+        of states, and `kick_field_error` the same one step after a kick. `grain` is the spacing of
+        the numbers that its answers are chosen from, au, as they show it; `pull` the displacement
+        by the law in a step, dt²·a, au; and `rounding` the error that such a spacing makes of it;
+        medians over the states.
 
         `cells` and `places` say by distance (au), speed and direction which states are right, `map`
         what each state is, and `states` what the model says of it.
@@ -163,6 +170,8 @@ class Far(ReadOut):
         left, error = np.linalg.norm(rest, axis=1), known.error
         spin = known.position[:, 0] * known.velocity[:, 1]
         spin -= known.position[:, 1] * known.velocity[:, 0]
+        spacing, rounding = rounding_of(experiment, arcs)
+        pull = size * experiment.facts.dt**2
         metrics: dict[str, Any] = {
             **_summary(every, np.ones(len(every.gm), dtype=bool)),
             "mean_error": float(np.mean(np.minimum(error, 1))),
@@ -177,6 +186,9 @@ class Far(ReadOut):
             "clockwise_error": _median(error[spin < 0]),
             "closest": float(known.r.min()),
             "farthest": float(known.r.max()),
+            "grain": spacing,
+            "pull": _median(pull),
+            "rounding": _median(rounding[every.answered] / pull),
             "families": families(every),
             "outside": self._outside(experiment),
             "parts": {
@@ -223,6 +235,16 @@ def read_states(experiment: "Experiment", arcs: "Arcs", family: np.ndarray) -> F
     x, v = arcs.position[:, at].astype(np.float64), arcs.velocity[:, at].astype(np.float64)
     true = experiment.law.acceleration(x, arcs.gm)
     return FarStates(x, v, arcs.gm, _accelerations(experiment, arcs), true, family)
+
+
+def rounding_of(experiment: "Experiment", arcs: "Arcs") -> tuple[float, Float[np.ndarray, " arc"]]:
+    """The spacing of a model's answers at the first time read, au (median), and the rms error that
+    it makes of the displacement of each: a number rounded to q is off by q/√12."""
+    at = arcs.read.start
+    predicted, here = experiment.predictor.predict(arcs)[:, at], arcs.seen[:, at]
+    spacing = grain(predicted.reshape(len(predicted), -1), here.reshape(len(here), -1))
+    error = np.sqrt(np.sum(spacing[:, : predicted.shape[-1]] ** 2, axis=1) / 12)
+    return float(np.median(spacing)), error / np.abs(arcs.shares[:, 0])
 
 
 def families(states: FarStates) -> dict[str, dict[str, Any]]:
