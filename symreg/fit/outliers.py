@@ -39,7 +39,6 @@ HALVES, HALF = 5, 500
 outlier, all of them, once in 32."""
 CONCENTRATED = 5
 """Fits without the rows that the last one missed, at most."""
-NAMED = 8
 
 
 def outlying_rows(samples: Samples) -> np.ndarray:
@@ -140,15 +139,13 @@ def missed(errors: np.ndarray, samples: Samples) -> np.ndarray:
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
 
 
-def outlier_note(outlying: np.ndarray, given: bool) -> str:
-    """A note on them; rows are counted from one, below the header. `given`: whether by standard
-    errors that were."""
-    rows = np.flatnonzero(outlying) + 1
-    named = ", ".join(map(str, rows[:NAMED])) + (", ..." if len(rows) > NAMED else "")
+def outlier_note(outlying: np.ndarray, named: str, given: bool) -> str:
+    """A note on them, with the names of their rows; `given`: whether by standard errors that
+    were."""
     errors = "of the standard errors given" if given else "standard deviations"
     return (
-        f"{plural(len(rows), 'outlier')} of {len(outlying)} rows, {FAR:g} or more {errors} from "
-        f"the rest, left out: row{'' if len(rows) == 1 else 's'} {named}"
+        f"{plural(int(outlying.sum()), 'outlier')} of {len(outlying)} rows, {FAR:g} or more "
+        f"{errors} from the rest, left out: {named}"
     )
 
 

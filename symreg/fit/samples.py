@@ -6,7 +6,10 @@ import numpy as np
 
 LARGE = 1e3
 """Residual of a prediction that is undefined, or not positive where the target is."""
-BY_ROW = ("X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread", "trials")
+BY_ROW = (
+    "X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread", "trials",
+    "row_numbers",
+)  # fmt: skip
 """Attributes of samples with a value for every row."""
 
 
@@ -51,6 +54,7 @@ class Samples:
         unit: `errors` over the standard errors that were given; None if none were.
         indicators: how many last columns indicate a row's group of constants: one in the column of
             that group, zero elsewhere.
+        row_numbers: (row,) its number in the table that it is from, counted from zero.
     """
 
     X: np.ndarray
@@ -68,6 +72,7 @@ class Samples:
     trials: np.ndarray | None = None
     unit: float | None = None
     indicators: int = 0
+    row_numbers: np.ndarray | None = None
 
     @property
     def few(self) -> bool:

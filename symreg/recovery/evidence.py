@@ -17,6 +17,7 @@ from symreg.fit.expansions import (
     smooth_probability,
 )
 from symreg.fit.noise import LARGEST, misfit_probability, smooth_mean_square
+from symreg.fit.predictable import predictable
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
@@ -28,6 +29,8 @@ EXACT, NOISELESS = 1e-11, 1e-6
 """Of a table in double precision: errors, relative to the target's size, below which a formula
 leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
 2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
+MOST_COLUMNS = 10
+"""In which what a formula leaves is looked for; of more, in its own."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
 
@@ -82,6 +85,7 @@ def evidence_of(
     training: Samples,
     held_out: Samples,
     whole: Samples,
+    every: Samples | None = None,
     expanded: bool = True,
     floor: float = 0.0,
 ) -> Evidence:
@@ -91,7 +95,8 @@ def evidence_of(
         law: fitted to the training rows.
         training: rows of the search.
         held_out: rows kept aside.
-        whole: all of them.
+        whole: all of them but outliers.
+        every: with the outliers, if there are any.
         expanded: whether to compare with expansions, which a field's own smooth error forbids.
         floor: relative error that no law need explain.
     """
@@ -111,7 +116,11 @@ def evidence_of(
         least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
     chance = misfit_probability(residuals, whole)
     if expanded and chance is not None and whole.n_effective == len(whole.y):
-        chance = min(1.0, 2 * min(chance, smooth_probability(refit, whole)))
+        rows = whole if every is None else every  # what only the formula misses is no outlier
+        own = [i for i, name in enumerate(rows.features) if name in _names(refit)]
+        X = rows.measured if len(rows.features) <= MOST_COLUMNS else rows.X[:, own]
+        free = predictable(refit.residuals(rows), X)[0]
+        chance = min(1.0, 3 * min(chance, smooth_probability(refit, whole), free))
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)
@@ -131,6 +140,10 @@ def evidence_of(
     if expanded and fails:
         gap = break_of(refit, whole, least)
     return replace(evidence, gap=gap, values=values)
+
+
+def _names(law: Law) -> set[str]:
+    return {symbol.name for symbol in law.form.free_symbols}
 
 
 def printed(y: np.ndarray) -> float:
@@ -170,7 +183,7 @@ def _carried(law: Law, samples: Samples) -> float | None:
     if rows < 12:  # then 15 % of them are no two rows
         return None
     worst, least = 0.0, rounding(samples.y)
-    features = {s.name for s in law.form.free_symbols}
+    features = _names(law)
     for name, column in zip(samples.features, samples.X.T, strict=False):
         if name not in features:
             continue

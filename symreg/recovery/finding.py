@@ -1,6 +1,6 @@
 """One pass over samples: selection, evidence, comparison with the references, numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from symreg.formulas.compare import (
     UNDECIDED,
     UP_TO_SCALE,
     Comparison,
-    compare,
+    decided,
 )
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
@@ -101,34 +101,52 @@ def find(problem: Problem, search: Search) -> Finding:
             part = replace(problem, samples=of_groups(problem.samples, searched))
             every = weighed(problem.samples, search.config.floor)
             finding = find(part, replace(search, every_group=every))
-            return _in_every_group(finding, searched, every, search)
+            return search.guard.part(
+                "the constants of the other groups",
+                lambda: _in_every_group(finding, searched, every, search), finding,
+            )  # fmt: skip
     config, references, asked = search.config, problem.references, problem.asked
+    guard = search.guard
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
     parts, selection, outlying = _selected(samples, search, rng, problem.any_law)
-    whole, held_out = parts.whole, parts.held_out
-    prediction = parts.predicted(selection.law)
-    r2_linear, r2_log = _r2(prediction, held_out, samples.errors is not None)
-    fitted = whole
+    whole, held_out, known = parts.whole, parts.held_out, samples.errors is not None
+    r2_linear, r2_log = guard.part(
+        "R² of the rows kept aside",
+        lambda: _r2(parts.predicted(selection.law), held_out, known), (-np.inf, None),
+    )  # fmt: skip
+    fitted, law = whole, selection.law
     if config.own_table:
         every = samples if problem.every is None else problem.every
-        fitted = _every_row(every, outlying, selection.law, parts)
-    law = refit_law(selection.law, fitted)
+        fitted = guard.part(
+            "the fit to all rows", lambda: _every_row(every, outlying, law, parts), whole
+        )
+    law = guard.part("the fit to all rows", lambda: refit_law(selection.law, fitted), law)
     reference = references[0] if asked and references else None
     comparison = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
-        reference, comparison = _compared(law, references, asked, whole)
+        unknown = reference, Comparison(UNDECIDED, "the comparison failed.")
+        reference, comparison = guard.part(
+            "the comparison", lambda: _compared(law, references, asked, whole), unknown
+        )
     # every row takes a matrix of all exponents: 20 s for 200 features
-    measurable = usable(whole) and whole.X.shape[1] <= 50
-    if whole.spread is None:
-        intervals = constant_intervals(law, fitted, selection.floor, rng)
-        spread = covariance(law, fitted, intervals)
-        exponents = exponent_intervals(whole, selection.floor, rng) if measurable else {}
-    else:
-        known = samples.errors is not None
-        distances = orthogonal(law, whole, known)
-        law, intervals, spread = distances.law, distances.intervals, distances.covariance
-        exponents = orthogonal_exponents(whole, known) if measurable else {}
+    measurable = whole.X.shape[1] <= 50 and guard.part(
+        "the exponents", lambda: usable(whole), False
+    )
+    law, intervals, spread = guard.part(
+        "the intervals", lambda: _intervals(law, fitted, parts, selection, known, rng),
+        (law, [Estimate(value) for value in law.constants], np.zeros((0, 0))),
+    )  # fmt: skip
+    exponents = true_exponents = {}
+    if measurable:
+        exponents = guard.part(
+            "the exponents",
+            lambda: exponent_intervals(whole, selection.floor, rng)
+            if whole.spread is None else orthogonal_exponents(whole, known),
+            {},
+        )  # fmt: skip
+        if reference:
+            true_exponents = guard.part("the exponents", lambda: reference.exponents(whole), {})
     return Finding(
         selection=selection,
         law=law,
@@ -137,19 +155,38 @@ def find(problem: Problem, search: Search) -> Finding:
         r2_linear=r2_linear,
         r2_log=r2_log,
         intervals=intervals,
-        strength=_strength(law, reference, comparison, whole, intervals),
+        strength=guard.part(
+            "the strength", lambda: _strength(law, reference, comparison, whole, intervals), None
+        ),
         exponents=exponents,
-        true_exponents=reference.exponents(whole) if measurable and reference else {},
+        true_exponents=true_exponents,
         samples=whole,
-        evidence=evidence_of(
-            selection.law, parts.training, held_out, whole,
-            expanded=config.own_table and whole.spread is None and not whole.indicators,
-            floor=config.floor,
+        evidence=guard.part(
+            "what the formula leaves",
+            lambda: evidence_of(
+                selection.law, parts.training, held_out, whole,
+                parts.errors.of(samples) if outlying.any() else None,
+                expanded=config.own_table and whole.spread is None and not whole.indicators,
+                floor=config.floor,
+            ),
+            Evidence(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan),
         ),
         covariance=spread,
         outliers=outlying,
         rows=len(fitted.y),
     )  # fmt: skip
+
+
+def _intervals(
+    law: Law, fitted: Samples, parts: "Parts", selection: Selection, known: bool,
+    rng: np.random.Generator,
+) -> tuple[Law, list[Estimate], np.ndarray]:  # fmt: skip
+    """The law, fitted by orthogonal distances if features have errors; intervals, covariance."""
+    if parts.whole.spread is not None:
+        distances = orthogonal(law, parts.whole, known)
+        return distances.law, distances.intervals, distances.covariance
+    intervals = constant_intervals(law, fitted, selection.floor, rng)
+    return law, intervals, covariance(law, fitted, intervals)
 
 
 def _in_every_group(
@@ -197,7 +234,8 @@ def _selected(
         parts = _parts(samples.rows(~outlying), rng)
         choose = select_by_group if samples.indicators else select
         selection = choose(parts.training, replace(search, watch=watch, known=known))
-        return parts.under(selection.errors), selection
+        under = search.guard.part("the errors", lambda: parts.under(selection.errors), parts)
+        return under, selection
 
     # shares of trials are zero by right
     outlying = outlying_rows(samples) if any_law and samples.trials is None else none
@@ -205,6 +243,20 @@ def _selected(
     parts, selection = selected(outlying, watch.part(0.5) if outlying.any() else watch)
     if not any_law:
         return parts, selection, none
+
+    def judged() -> tuple[Parts, Selection, np.ndarray]:
+        return _without_outliers(samples, search, rng, parts, selection, outlying, selected)
+
+    return search.guard.part("outliers", judged, (parts, selection, outlying))
+
+
+def _without_outliers(
+    samples: Samples, search: Search, rng: np.random.Generator, parts: "Parts",
+    selection: Selection, outlying: np.ndarray, selected: Callable[..., tuple["Parts", Selection]],
+) -> tuple["Parts", Selection, np.ndarray]:  # fmt: skip
+    """A first selection, judged: the rows that it misses are searched without, and come back where
+    they are part of the law."""
+    watch, none = search.watch, np.zeros(len(samples.y), dtype=bool)
     away = _outliers(selection, parts.errors.of(samples))
     first = None if outlying.any() else (parts, selection)
     if np.any(away & ~outlying) and (first or watch.left):
@@ -342,7 +394,7 @@ def _compared(
     formula = _tied(law)
     limit = THRESHOLDS.exponent_margin, COMPARING
     answers = [
-        (reference, compare(formula, reference.family, samples.names, domain, *limit))
+        (reference, decided(formula, reference.family, samples.names, domain, *limit))
         for reference in references
     ]
     order = [EXACT, UP_TO_SCALE, SAME_EXPONENTS, UNDECIDED, DIFFERENT]

@@ -51,13 +51,14 @@ class Parting:
 
 
 def widened(
-    pool: Sequence[Law], samples: Samples, floor: float, rounds: int = 4, most: int = 200
-) -> list[Law]:
+    pool: Sequence[Law], samples: Samples, floor: float,
+    allowed: Callable[[Sequence[Law]], list[Law]] = list, rounds: int = 4, most: int = 200,
+) -> list[Law]:  # fmt: skip
     """A pool with its best formulas' neighbours, the best of those edited again.
 
     The selected formula and the next best are edited, in so many rounds while an edit was better.
     No time limit but `most` edits in all (a long formula has more, and gains less from them):
-    without this step no law may be called the only one.
+    without this step no law may be called the only one. Only those that are `allowed` join.
     """
     n, pool = samples.n_effective, list(pool)
     known = {law.key for law in pool}
@@ -81,8 +82,8 @@ def widened(
             if made is not None and made.key not in known:
                 known.add(made.key)
                 new.append(made)
-        new.sort(key=lambda law: law.criterion(n, floor))
-        new += [simplified(law, samples, floor) for law in new[:3]]
+        new = sorted(allowed(new), key=lambda law: law.criterion(n, floor))
+        new += allowed([simplified(law, samples, floor) for law in new[:3]])
         pool += new
         if not left or preferred(pool, n, floor) is chosen:
             break
@@ -285,14 +286,14 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 
 def explains_as_well(other: Law, law: Law, n: int) -> bool:
-    """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
-    # a longer one still competes with one function more of a variable and a number, f(c·x)
-    if other == law or other.nodes > law.nodes + 6:
+    """Whether a formula fits as well as the law, and its description is not clearly longer.
+
+    An edit may always bend like the law if it may be long enough: x·sqrt(1 + x) beside x^1.5.
+    """
+    if other == law:
         return False
-    if other.mean_square > max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n):
-        return False
-    more = len(other.constants) > len(law.constants)
-    return not more or other.criterion(n, 0.0) <= law.criterion(n, 0.0)
+    fits = other.mean_square <= max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n)
+    return bool(fits and other.criterion(n, 0.0) <= law.criterion(n, 0.0) + CLEARLY_BETTER)
 
 
 def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Parting]:
@@ -311,7 +312,7 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
             continue
         if np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0):
             continue
-        if any(is_same_law(each, other, samples, True) for other in (law, *partings)):
+        if any(is_same_law(each, other, samples) for other in (law, *partings)):
             continue
         if (place := parting(law, each, samples)) is not None:
             partings[each] = place
