@@ -141,7 +141,9 @@ def test_errors_that_are_given_say_what_an_outlier_is():
         samples = samples_of(UserTable(table, 100, ()), "y", ["x"], sigma=sigma)
         law = refitted(sympy.sympify("2.5*x"), samples, "")
         assert list(np.flatnonzero(outliers([law], samples, 0.0))) == away
-    assert "8 or more of the standard errors given" in outlier_note(np.arange(9) == 7, True)
+    assert "8 or more of the standard errors given" in outlier_note(
+        np.arange(9) == 7, "row 8", True
+    )
 
 
 def surfaces(wrong, rows=80, seed=0):
