@@ -242,7 +242,7 @@ def test_every_door_takes_a_table_of_arrow():
     model = symreg.LawRegressor(per_group="g", form="k*m/r^2", null=False)
     X = Stream(grouped.drop(columns="F"))
     assert model.fit(X, table["F"]).predict(X) == pytest.approx(table["F"])
-    with pytest.raises(ValueError, match="table is .*DataFrame"):
+    with pytest.raises(ValueError, match=r"table is .*DataFrame"):
         symreg.recover({"r": [1]}, target="F", features="r")
 
 
