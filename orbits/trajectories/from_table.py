@@ -98,7 +98,7 @@ def from_table(
 @checked
 def from_arrays(
     positions: np.ndarray,
-    dt: float | np.ndarray | None = None,
+    dt: float | None = None,
     law: str = UNKNOWN,
     gm: float | np.ndarray = 0.0,
     velocities: np.ndarray | None = None,
@@ -140,7 +140,6 @@ def from_arrays(
     """
     length = LENGTHS[require_known("length_unit", length_unit, LENGTHS)]
     year = YEARS[require_known("time_unit", time_unit, YEARS)]
-    dt = without_unit(dt, time_unit, "dt")
     states = _checked(positions, velocities, length_unit, time_unit)
     shape = states[0].shape
     times = _times(time, dt, shape, time_unit) * year
