@@ -199,13 +199,13 @@ class CheckedPredictor:
                 f"{seen.shape[1]} position(s) of each orbit were given; {self.name} needs "
                 f"{self.context_length} or more."
             )
-        answer = self._answer(seen)
+        answer = self.answers(seen)
         own = self.context_length, self.precision, self.name
-        self.noise = max(self.noise, require_contract(self._answer, seen, answer, *own))
+        self.noise = max(self.noise, require_contract(self.answers, seen, answer, *own))
         return answer
 
-    def _answer(self, seen: np.ndarray) -> np.ndarray:
-        """The predictor's own output, of the right shape and type, au."""
+    def answers(self, seen: np.ndarray) -> np.ndarray:
+        """The predictor's own output, of the right shape and type, au; nothing is asked again."""
         shown = _alone(seen)
         with in_lines(f"{self.name} fails on positions of shape {shown.shape}"):
             answers = self.predictor.predict(shown / self.config.length)
@@ -324,6 +324,9 @@ class OfPositions(ArcPredictor):
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         return self.model.predict(arcs.seen)
+
+    def bare(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        return getattr(self.model, "answers", self.model.predict)(arcs.seen)
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
