@@ -7,19 +7,20 @@ whatever its past shows; one that continues curves is right behind the law's own
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
 
 from worldmodel.examiner.states import States, World
-from worldmodel.flow import follow
-from worldmodel.kick import turned_at_random
+from worldmodel.flow import advanced, follow
+from worldmodel.kick import followed, turned_at_random
 
 KICK = np.pi, (0.8, 1.2)
 """Largest angle (rad) to either side by which a velocity is turned, and factors of its size."""
 CLOSE = 3.0
-"""Nearer to the centre than the nearest training distance over this, a step of the arc is divided
-into more parts."""
+"""Nearer to the centre than the nearest training distance over this, a step of an arc is divided
+into more parts; over its cube, it is integrated with control of the error."""
 
 
 @dataclass(frozen=True)
@@ -104,18 +105,21 @@ def _stepped(
 def _back(
     world: World, x: np.ndarray, v: np.ndarray, gm: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step back under the law; in more parts close to the centre, where the force changes
-    within one."""
+    """One step back under the law, as exactly as the place demands."""
     one, its = follow(world.law, x, v, gm, -world.dt)
-    r = np.minimum(np.linalg.norm(x, axis=1), np.linalg.norm(one, axis=1))
-    r -= np.linalg.norm(one - x, axis=1) / 2  # the chord may pass closer than its ends
-    close = np.flatnonzero(~(r > world.radius[0] / CLOSE))
+    chord = one - x
+    share = -np.sum(x * chord, axis=1) / np.sum(chord**2, axis=1)
+    r = np.linalg.norm(x + np.clip(share, 0, 1)[:, None] * chord, axis=1)
+    close = np.flatnonzero(~(r > world.radius[0] / CLOSE) & np.isfinite(x).all(axis=1))
     if len(close):
-        parts = 64
-        there, fast = x[close], v[close]
-        for _ in range(parts):
-            there, fast = follow(world.law, there, fast, gm[close], -world.dt / parts)
-        one[close], its[close] = there, fast
+        pull = partial(world.law.acceleration, gm=gm[close])
+        one[close], its[close] = advanced(pull, x[close], v[close], -world.dt, substeps=128)
+    closest = np.flatnonzero(~(r > world.radius[0] / CLOSE**3) & np.isfinite(x).all(axis=1))
+    if len(closest):
+        # no law of force here has a direction of time
+        times = np.array([0.0, world.dt])
+        there, fast = followed(world.law, x[closest], -v[closest], gm[closest], times)
+        one[closest], its[closest] = there[:, 1], -fast[:, 1]
     return one, its
 
 

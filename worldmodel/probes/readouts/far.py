@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from orbits.files import as_json
+from orbits.printing import table
 from orbits.whole_field import PARTS
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
@@ -13,7 +14,11 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from worldmodel.examiner.summary import Examination
     from worldmodel.probes.experiment import Experiment
+
+GROUPS = ("families", "pasts", "followed", "rolled", "outside", "states", "independent", "seed")
+"""Numbers that the terminal shows in a table of their own, or in the title."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,6 @@ class Far(ReadOut):
         "parts_strength_size": "strength off by",
         "parts_exponent_size": "exponent off by",
         **{f"parts_{name}_size": f"part {words}" for name, words in PARTS.items()},
-        "outside_closer_error": "closer than any training orbit",
-        "outside_farther_error": "farther than any training orbit",
     }
 
     count: Count = 2000
@@ -96,8 +99,24 @@ class Far(ReadOut):
             "answers": answers.to_lists(),
         }
         title = f"{experiment.who}, far states: over {found.all.states} (examination {seed})"
-        text = side_by_side(title, {"": dict(_flat(metrics))}, self.labels)
+        numbers = {n: v for n, v in _flat(metrics) if n.partition("_")[0] not in GROUPS}
+        text = f"{side_by_side(title, {'': numbers}, self.labels)}\n\n{table(_rows(found))}"
         return Reading(metrics, "far", text, details=details)
+
+
+def _rows(found: "Examination") -> list[tuple[str, ...]]:
+    """Every share, header first."""
+    behind = {f"behind a past: {name}": share for name, share in found.pasts.items()}
+    outside = {f"{name} than any training orbit": s for name, s in found.outside.items()}
+    rolled = {f"own predictions, {found.horizon} in a row": found.rolled}
+    rows: list[tuple[str, ...]] = [("states", "asked", "median error", "within 10 %", "at least")]
+    for name, share in {**found.families, **behind, **rolled, **outside}.items():
+        known = share.right is not None
+        rows.append((
+            name, str(share.states), f"{share.error:.2%}" if share.error is not None else "",
+            f"{share.right:.1%}" if known else "no answer", f"{share.bound():.1%}" if known else "",
+        ))  # fmt: skip
+    return rows
 
 
 def _flat(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
