@@ -80,9 +80,7 @@ def behind(
     return np.stack(window[::-1], axis=1), kicks.min(axis=1, initial=length) % length
 
 
-def pull_of(
-    world: World, past: Past, r: np.ndarray, gm: np.ndarray
-) -> Float[np.ndarray, " state"]:
+def pull_of(world: World, past: Past, r: np.ndarray, gm: np.ndarray) -> Float[np.ndarray, " state"]:
     """Acceleration towards the centre under a past's own force, au/yr^2."""
     assert past.pull is not None  # for the type checker: asked of other forces alone
     middle = float(np.sqrt(world.radius[0] * world.radius[1]))
@@ -92,9 +90,7 @@ def pull_of(
     return np.asarray(size * past.pull(r / middle))
 
 
-def _stepped(
-    world: World, past: Past, gm: np.ndarray, window: list[np.ndarray]
-) -> np.ndarray:
+def _stepped(world: World, past: Past, gm: np.ndarray, window: list[np.ndarray]) -> np.ndarray:
     """One more position under another force, by Störmer's rule."""
     here, newer = window[-1], window[-2]
     r = np.linalg.norm(here, axis=1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -63,18 +64,18 @@ class Questions:
             velocity = velocity_through(world, context[:, -2], here, gm)
             following, _ = follow(world.law, here, velocity, gm, world.dt)
         true = world.law.acceleration(here, gm)
-        rows = len(gm)
-        questions = cls(
-            context, velocity, gm, mass, following, true,
-            *(np.broadcast_to(values, rows) for values in (family, past, step)),
-            np.arange(rows) if orbit is None else orbit,
-        )  # fmt: skip
+        names, pasts, steps = (np.broadcast_to(each, len(gm)) for each in (family, past, step))
+        own = np.arange(len(gm)) if orbit is None else orbit
+        questions = cls(context, velocity, gm, mass, following, true, names, pasts, steps, own)
         known = np.isfinite(context).all(axis=(1, 2)) & np.isfinite(following).all(axis=1)
         return questions.some(known)
 
     def some(self, chosen: np.ndarray) -> "Questions":
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return Questions(**{n: v if v is None else v[chosen] for n, v in values.items()})
+        chosen_rows: dict[str, Any] = {
+            name: None if value is None else value[chosen] for name, value in values.items()
+        }
+        return Questions(**chosen_rows)
 
     def __len__(self) -> int:
         return len(self.gm)
@@ -83,7 +84,7 @@ class Questions:
 def joined(parts: Sequence[Questions]) -> Questions:
     """All of them, with orbits numbered anew."""
     offsets = np.cumsum([0, *(int(part.orbit.max(initial=-1)) + 1 for part in parts)])
-    columns = {}
+    columns: dict[str, Any] = {}
     for each in fields(Questions):
         values = [getattr(part, each.name) for part in parts]
         if each.name == "orbit":

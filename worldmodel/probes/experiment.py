@@ -162,10 +162,12 @@ class Experiment:
             return None
         shown = [(trajectories.position[:, :, 0], trajectories.gm)]
         source = self._training_source()
-        if source is not None and (source.facts.bodies, source.facts.dt) == (1, self.facts.dt):
-            if source.facts.samples == self.facts.samples:
-                known = source.read(spread(0, source.facts.orbits, len(trajectories.gm)))
-                shown.append((known.position[:, :, 0], known.gm))
+        alike = ("bodies", "dt", "samples", "axes")
+        if source is not None and all(
+            getattr(source.facts, name) == getattr(self.facts, name) for name in alike
+        ):
+            known = source.read(spread(0, source.facts.orbits, len(trajectories.gm)))
+            shown.append((known.position[:, :, 0], known.gm))
         position, gm = (np.concatenate(each) for each in zip(*shown, strict=True))
         return {"position": position, "gm": gm}
 

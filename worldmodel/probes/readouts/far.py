@@ -94,7 +94,9 @@ class Far(ReadOut):
         spin = x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0]
         shown_as = {"r": density.r, "speed": density.speed, "error": density.error}
         details = {
-            "map": {n: each.tolist() for n, each in {**shown_as, "anticlockwise": spin > 0}.items()},
+            "map": {
+                n: each.tolist() for n, each in {**shown_as, "anticlockwise": spin > 0}.items()
+            },
             "examination": as_json(found),
             "answers": answers.to_lists(),
         }
