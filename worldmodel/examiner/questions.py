@@ -25,7 +25,8 @@ ORBITS, AGAIN, ROLLED = "orbits of data", "asked again at the end", "own predict
 class Questions:
     """Bare contexts; rows of every array belong together.
 
-    context: (question, time, axis) relative positions, au, in the numbers of a data file (float32).
+    context: (question, time, axis) relative positions, au, in the numbers of a data file (float32)
+        unless they are a model's own predictions.
     velocity: (question, axis) at the last of them, au/yr.
     following: (question, axis) where the law takes it next, au.
     true: (question, axis) the law's acceleration at the last position, au/yr^2.
@@ -56,9 +57,12 @@ class Questions:
         past: str = OWN,
         step: np.ndarray | int = 0,
         orbit: np.ndarray | None = None,
+        as_in_files: bool = True,
     ) -> "Questions":
-        """Questions from contexts; those that the law cannot continue are left out."""
-        context = context.astype(np.float32).astype(np.float64)
+        """Questions from contexts, rounded as a data file would unless they are a model's own;
+        those that the law cannot continue are left out."""
+        if as_in_files:
+            context = context.astype(np.float32).astype(np.float64)
         here = context[:, -1]
         with np.errstate(all="ignore"):
             velocity = velocity_through(world, context[:, -2], here, gm)
@@ -104,7 +108,7 @@ class Counts:
         outside: closer, and farther, than any training orbit.
         orbits: of orbits as in the data file.
         again: of the density, asked once more at the end.
-        rolled: starts of predictions that go on from themselves.
+        rolled: starts of predictions that go on from themselves, twice as many in all.
     """
 
     density: int = 2000
@@ -113,7 +117,7 @@ class Counts:
     outside: int = 100
     orbits: int = 200
     again: int = 64
-    rolled: int = 60
+    rolled: int = 40
 
     @property
     def of_a_control(self) -> "Counts":
@@ -223,13 +227,21 @@ def _asked(predictor: ArcPredictor, questions: Questions) -> np.ndarray:
     return np.asarray(predictor.bare(arcs)[:, -1, 0] / arcs.shares[:, :1], dtype=np.float64)
 
 
-def implied(world: World, questions: Questions, answers: np.ndarray) -> np.ndarray:
-    """(question, axis) accelerations, au/yr^2.
+def implied(
+    world: World, questions: Questions, answers: np.ndarray, as_flow: bool = True
+) -> Float[np.ndarray, "question axis"]:
+    """Accelerations, au/yr^2.
 
     A prediction that misses the law's next position by δ implies an acceleration that misses the
-    law's by δ/dt², whatever the finite step does to either of the two second differences.
+    law's by δ/dt², whatever the finite step does to either of the two second differences. A
+    predictor may as well take the force at the present position for the second difference itself
+    (Störmer's rule): the two differ by (ω dt)²/12 of the force on a circle, and more on the way to
+    the centre.
     """
-    return np.asarray(questions.true + (answers - questions.following) / world.dt**2)
+    if as_flow:
+        return np.asarray(questions.true + (answers - questions.following) / world.dt**2)
+    here, before = questions.context[:, -1], questions.context[:, -2]
+    return np.asarray((answers - 2 * here + before) / world.dt**2)
 
 
 def inside(world: World, questions: Questions) -> Bool[np.ndarray, " question"]:
