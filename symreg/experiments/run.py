@@ -136,8 +136,9 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         shown = readout.shown(config.held_out_count, config.context_length)
         own_orbits = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
         for key in reversed(config.keys(name)):
+            own = readout if key.control == "none" else readout.of_a_control
             question: dict[str, Any] = {
-                "readout": str(readout), "control": key.control, "orbits": shown.orbits,
+                "readout": str(own), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
             if key in TRANSFERS:
                 title = f"fine-tune: {TRANSFERS[key]}"

@@ -12,15 +12,18 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
+from orbits.simulators.integrate import rk4_step
 from worldmodel.examiner.states import States, World
-from worldmodel.flow import advanced, follow
-from worldmodel.kick import followed, turned_at_random
+from worldmodel.flow import follow
+from worldmodel.kick import turned_at_random
 
 KICK = np.pi, (0.8, 1.2)
 """Largest angle (rad) to either side by which a velocity is turned, and factors of its size."""
-CLOSE = 3.0
-"""Nearer to the centre than the nearest training distance over this, a step of an arc is divided
-into more parts; over its cube, it is integrated with control of the error."""
+PART, MOST_PARTS = 0.1, 5_000
+"""Of the time in which the place or the direction changes by as much as it is: of a part of a step
+by Runge and Kutta's rule, whose error is PART⁵/120 at most; and parts of one step."""
+CONVERGED = 1e-6
+"""Of a velocity: its last correction, at most; forces are then right to CONVERGED · v/(a dt)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def behind(
     window = [x]
     with np.errstate(all="ignore"):
         for step in range(1, length):
-            kicked = (kicks == step).any(axis=1)
+            kicked = (kicks == step - 1).any(axis=1)
             if kicked.any():
                 v = v.copy()
                 v[kicked] = turned_at_random(x[kicked], v[kicked], *KICK, random)
@@ -101,34 +104,39 @@ def _stepped(world: World, past: Past, gm: np.ndarray, window: list[np.ndarray])
 def _back(
     world: World, x: np.ndarray, v: np.ndarray, gm: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step back under the law, as exactly as the place demands."""
-    one, its = follow(world.law, x, v, gm, -world.dt)
-    chord = one - x
-    share = -np.sum(x * chord, axis=1) / np.sum(chord**2, axis=1)
-    r = np.linalg.norm(x + np.clip(share, 0, 1)[:, None] * chord, axis=1)
-    close = np.flatnonzero(~(r > world.radius[0] / CLOSE) & np.isfinite(x).all(axis=1))
-    if len(close):
-        pull = partial(world.law.acceleration, gm=gm[close])
-        one[close], its[close] = advanced(pull, x[close], v[close], -world.dt, substeps=128)
-    closest = np.flatnonzero(~(r > world.radius[0] / CLOSE**3) & np.isfinite(x).all(axis=1))
-    if len(closest):
-        # no law of force here has a direction of time
-        times = np.array([0.0, world.dt])
-        there, fast = followed(world.law, x[closest], -v[closest], gm[closest], times)
-        one[closest], its[closest] = there[:, 1], -fast[:, 1]
-    return one, its
+    """One step back under the law, in parts as short as each place demands; NaN for arcs that end
+    in the centre."""
+    x, v, left = x.copy(), v.copy(), np.full(len(x), world.dt)
+    for _ in range(MOST_PARTS):
+        moving = np.flatnonzero(left > 0)
+        if not len(moving):
+            return x, v
+        here, fast = x[moving], v[moving]
+        pull = partial(world.law.acceleration, gm=gm[moving])
+        r = np.linalg.norm(here, axis=1)
+        turn = np.minimum(
+            r / np.linalg.norm(fast, axis=1), np.sqrt(r / np.linalg.norm(pull(here), axis=1))
+        )
+        part = np.minimum(left[moving], PART * turn)
+        x[moving], v[moving] = rk4_step(pull, here, fast, -part[:, None])
+        left[moving] -= part
+    x[left > 0] = np.nan
+    return x, v
 
 
 def velocity_through(
     world: World, before: np.ndarray, here: np.ndarray, gm: np.ndarray
 ) -> Float[np.ndarray, "state axis"]:
-    """The velocity at the later of two positions that the law joins in one step, au/yr.
+    """The velocity at the later of two positions that the law joins in one step, au/yr; NaN where
+    it is not found, as when the centre was passed within that step.
 
     Two positions fix a state of a second-order law. A step back from a guess misses the earlier
     position by nearly −dt times the error of the velocity, which is corrected by as much.
     """
     velocity = (here - before) / world.dt + world.law.acceleration(here, gm) * world.dt / 2
     for _ in range(8):  # each leaves (ω dt)²/6 of the error: 0.12 at the worst step, ω dt = 0.85
-        miss = follow(world.law, here, velocity, gm, -world.dt)[0] - before
-        velocity = velocity + miss / world.dt
-    return velocity
+        change = (follow(world.law, here, velocity, gm, -world.dt)[0] - before) / world.dt
+        velocity = velocity + change
+    size = np.linalg.norm(velocity, axis=1) + np.linalg.norm(here - before, axis=1) / world.dt
+    found = np.linalg.norm(change, axis=1) <= CONVERGED * size
+    return np.where(found[:, None], velocity, np.nan)

@@ -119,10 +119,10 @@ class Counts:
     again: int = 64
     rolled: int = 40
 
-    @property
-    def of_a_control(self) -> "Counts":
-        """The first states of the density alone."""
-        return Counts(min(self.density, 600), 0, 0, 0, 0, 0, 0)
+    @classmethod
+    def of_density(cls, states: int) -> "Counts":
+        """States of the density alone."""
+        return cls(states, 0, 0, 0, 0, 0, 0)
 
 
 def questions_of(

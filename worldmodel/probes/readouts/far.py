@@ -55,7 +55,14 @@ class Far(ReadOut):
     }
 
     count: Count = 2000
-    """States of the density; a control is asked the first 600."""
+    """States of the density."""
+    beside: bool = True
+    """Ask as well for other families and pasts, orbits of data and own predictions."""
+
+    @property
+    def of_a_control(self) -> "Far":
+        """A part of the density: a lookup takes milliseconds for each."""
+        return dataclasses.replace(self, count=min(self.count, 600), beside=False)
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
@@ -74,9 +81,8 @@ class Far(ReadOut):
         from worldmodel.examiner.questions import Counts
         from worldmodel.examiner.summary import summary
 
-        counts, world = Counts(density=self.count), experiment.world
-        if experiment.config.control != "none":
-            counts = counts.of_a_control
+        counts = Counts(density=self.count) if self.beside else Counts.of_density(self.count)
+        world = experiment.world
         length = max(experiment.predictor.context_length, 3)
         shown = experiment.examined_orbits(length) if counts.orbits else None
         seed = experiment.exam_seed
