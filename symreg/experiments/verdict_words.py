@@ -121,10 +121,10 @@ def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
 def _reason(model: WorldModelKind, law: str) -> str:
     """Why it is of its kind."""
     if model.kind == NEWTONIAN:
-        assert model.far is not None  # for the type checker: without far states it is not so called
+        row = f", {model.far.horizon} in a row" if model.far else ""
         return (
             "Right after a kick, on far states, whatever lies behind them, and on its own "
-            f"predictions, {model.far.horizon} in a row."
+            f"predictions{row}."
         )
     if model.kind == LOOKUP:
         return (

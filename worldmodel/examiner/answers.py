@@ -217,11 +217,11 @@ def examined(
     random = np.random.default_rng([seed, 90])
     questions = questions_of(world, length, counts, seed, orbits)
     answers = answers_to(predictor, questions, random)
-    # one reading of the step for all rows: the one by which more of the density is right
-    readings = [_rows(world, questions, answers, as_flow) for as_flow in (True, False)]
-    hits = [np.sum(rows.error[rows.density] <= RIGHT) for rows in readings]
-    as_flow = bool(hits[0] >= hits[1])
-    parts = [readings[not as_flow]]
+    # one reading of the step for all rows: the one by which the density is less wrong
+    readings = {way: _rows(world, questions, answers, way) for way in (True, False)}
+    wrong = {way: np.minimum(rows.error, 1)[rows.density] for way, rows in readings.items()}
+    as_flow = bool(np.nansum(wrong[True]) <= np.nansum(wrong[False]))
+    parts = [readings[as_flow]]
     for moved in (False, True) if counts.rolled else ():
         some = slice(int(moved), 2 * counts.rolled, 2)
         parts += _rolled(predictor, world, questions, answers, some, random, moved, as_flow)

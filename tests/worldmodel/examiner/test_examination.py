@@ -1,9 +1,10 @@
 """An examination: what it asks, and that each impostor fails where it is wrong."""
 
-import readers
+
 import knows_law
 import numpy as np
 import pytest
+import readers
 
 import orbits
 import worldmodel
@@ -88,7 +89,7 @@ def test_an_arc_through_the_neighbourhood_of_the_centre_is_exact():
     fixed = np.isfinite(again) & (r[:, :2].min(axis=1) > 0.3)  # two positions fix a velocity
     off = np.abs(again - energy) / (orbits.GM_SUN / r[:, -1])
     assert fixed.sum() > 2000
-    assert np.quantile(off[fixed], 0.99) < 1e-6
+    assert np.quantile(off[fixed], 0.99) < 1e-3  # PART⁵/120 in each of some hundred parts
     assert np.isfinite(context).all()
 
 
