@@ -112,7 +112,11 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         what = f"the package {error.name!r} is not installed" if missing else "a package is broken"
         return complain(name, f"{what}: {error}")
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        most = 120  # characters of a path, which may be no path
+        shown = str(error.filename)
+        where = (
+            f"{shown if len(shown) <= most else shown[:most] + '...'}: " if error.filename else ""
+        )
         try:
             os.getcwd()
         except OSError:

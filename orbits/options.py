@@ -114,7 +114,7 @@ def checked(function: F) -> F:
         @checked
         def plot_orbits(data: Dataset | str, orbits: int = 5) -> Figure: ...
 
-    `plot_orbits(data, orbits="5")` raises an OptionError, which names the argument, what was given
+    `plot_orbits(data, orbits="5")` raises a ValueError, which names the argument, what was given
     and what is allowed.
     """
     signature = inspect.signature(function)
@@ -131,7 +131,10 @@ def checked(function: F) -> F:
                 continue
             if value is not parameter.default:
                 hint = _argument_hints(function).get(name, Any)
-                bound.arguments[name] = _argument(name, hint, value)
+                try:
+                    bound.arguments[name] = _argument(name, hint, value)
+                except OptionError as error:  # it is none of a command
+                    raise ValueError(str(error)) from None
         return function(*bound.args, **bound.kwargs)
 
     return typing.cast(F, checking)
@@ -171,13 +174,16 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
     for kind, base in zip(kinds, bases, strict=True):
         if base is collections.abc.Callable:
             fits = callable(value)
-        elif not isinstance(base, type) or base in PLAIN or _is_plain(kind):
+        elif base in PLAIN or _is_plain(kind):
             continue
+        elif not isinstance(base, type):  # a type variable, say
+            return value
         elif base.__name__ == "ndarray" or "jaxtyping" in base.__module__:
             # a list is as good, but where a path is, it is a table of nothing that has columns
             fits = _is_array(value) and not (os.PathLike in bases and isinstance(value, list))
         else:
-            fits = isinstance(value, base)
+            table = base.__name__ == "DataFrame" and hasattr(value, "__arrow_c_stream__")
+            fits = isinstance(value, base) or table  # polars' and Arrow's are read, too
         if fits:
             return value
     plain = [kind for kind in kinds if _is_plain(kind)]
@@ -197,20 +203,30 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether pydantic checks values of a type: numbers, texts, and tuples and the like of them."""
-    base = typing.get_origin(kind)
-    if isinstance(base, type) and not issubclass(base, (Sequence, Mapping)):
-        return False
-    types_of = [leaf for leaf in leaves(kind) if isinstance(leaf, type)]
+    """Whether pydantic checks values of a type: numbers, texts, tuples of them, and what holds
+    those that have limits."""
+    base, parts = typing.get_origin(kind), list(leaves(kind))
+    if base is typing.Literal:
+        return True
+    if base is typing.Annotated:
+        return _is_plain(get_args(kind)[0])
+    types_of = [leaf for leaf in parts if isinstance(leaf, type)]
+    if isinstance(base, type) and base is not tuple:
+        limited = len(types_of) < len(parts) and issubclass(base, (Sequence, Mapping))
+        if not limited:
+            return False
     return bool(types_of) and all(each in PLAIN for each in types_of)
 
 
 def _is_array(value: Any) -> bool:
-    """Whether an array of numbers can be made of a value."""
+    """Whether an array of numbers or durations can be made of a value; dates are refused later."""
     import numpy as np
 
+    if hasattr(value, "to") and (hasattr(value, "unit") or hasattr(value, "units")):
+        return True  # it carries a unit, which numpy would drop with a warning
     try:
-        return np.asarray(value).dtype.kind in "biufc"
+        array = np.asarray(value)
+        return array.dtype.kind in "biufcmM" or hasattr(next(array.flat, None), "total_seconds")
     except Exception:  # of another package's array, on a device
         return hasattr(value, "__array__")
 

@@ -358,7 +358,7 @@ def _records(path: Path, separator: str) -> Iterator[tuple[int, int, list[str]]]
                     if len(held) > 1 or "end of data" in str(error):
                         raise ValueError(
                             f"{path}, line {first}: a quotation mark opens there and is not "
-                            f"closed; {plural(len(held), 'line')} would be one row"
+                            f"closed, so that one row would be {plural(len(held), 'line')} long"
                         ) from None
             yield first, records.line_num, row
             first = records.line_num + 1

@@ -109,6 +109,7 @@ def recover(
     units: tuple[str, ...] | str | collections.abc.Mapping[str, str] = ...,
     sigma: str | None = ...,
     errors: typing.Literal['additive', 'relative', 'logarithmic'] | None = ...,
+    trials: str | None = ...,
     sigma_of: tuple[str, ...] | str | collections.abc.Mapping[str, str | float] = ...,
     per_group: str | None = ...,
     bad_rows: typing.Literal['refuse', 'mend'] = ...,

@@ -98,7 +98,7 @@ def from_table(
 @checked
 def from_arrays(
     positions: np.ndarray,
-    dt: float | None = None,
+    dt: float | np.ndarray | None = None,
     law: str = UNKNOWN,
     gm: float | np.ndarray = 0.0,
     velocities: np.ndarray | None = None,
@@ -212,9 +212,7 @@ def _checked(
     return states
 
 
-def _times(
-    time: np.ndarray | None, dt: float | None, shape: tuple[int, ...], unit: str
-) -> np.ndarray:
+def _times(time: np.ndarray | None, dt: Any, shape: tuple[int, ...], unit: str) -> np.ndarray:
     """(orbit, time) times in the unit, from either argument."""
     if (time is None) == (dt is None):
         raise ValueError("give either dt, the time between states, or time, the times themselves.")

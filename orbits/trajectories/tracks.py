@@ -107,7 +107,7 @@ def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
 
 
 def _numbers(values: pd.Series, table: Table, unit: str) -> pd.Series:
-    if carried_unit(values) is not None or values.dtype.kind == "m":
+    if carried_unit(values) is not None or (values.dtype.kind == "m" and unit in YEARS):
         name = f"{table.name}, the column {values.name}"
         values = pd.Series(without_unit(values, unit, name), values.index, name=values.name)
     numbers = pd.Series(numbers_of(values), values.index)

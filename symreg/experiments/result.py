@@ -20,6 +20,7 @@ from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
     NEWTON,
     NEWTONIAN,
+    UNREADABLE,
     Evidence,
     WorldModelKind,
     far_gates,
@@ -167,6 +168,8 @@ class Run(Result):
     def failure(self) -> list[str]:
         """The first condition that fails, and one thing to try; nothing where none does."""
         failed = [gate for gate in self.gates if not gate.passed]
+        if self.world_model is not None and self.world_model.kind == UNREADABLE:
+            return []  # more training is no remedy; the kind says what is
         far = self.world_model.far if self.world_model is not None else None
         network = self.configuration if self.model is None else None
         short = RunConfig.context_length
@@ -238,6 +241,8 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
                 kind, limits=_limits(tables["none"], known, readings["none"], far["none"], t)
             )
         text = verdict_words.about_the_law(law, gates)
+        if evidence.far is not None and kind.kind == UNREADABLE:
+            text = f"{verdict_words.about_rounding(evidence.far)} {text}"
     return Run(
         folder=folder,
         law=law,

@@ -27,7 +27,8 @@ NEWTON = "newton"
 """The law that moves real planets."""
 NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
 LOOKUP, ANOTHER = "as a lookup would", "another force"
-EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, LOOKUP, PARROT, NEITHER)
+UNREADABLE = "cannot be read at this step"
+EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, LOOKUP, PARROT, NEITHER, UNREADABLE)
 COPIERS = {"copier": "a copier", "training_copier": "a copier of the training orbits"}
 """Naive copiers for comparison, by their names in a probe's metrics."""
 UNTRAINED, INJECTED = "untrained network", "true law injected"
@@ -217,13 +218,16 @@ class WorldModelKind:
     turned and still four steps later, because it continues its former curve. A *parrot* is also
     right on undisturbed orbits and lost after a kick, but it copies: its squared error is hardly
     below that of a naive copier of its context, on both, and on undisturbed orbits it errs in the
-    same directions. Everything else is *neither*; the gates of each kind say why.
+    same directions. Everything else is *neither*; the gates of each kind say why. One that would be
+    neither, another force or a lookup, but whose answers are rounded so that the law itself would
+    fail, *cannot be read at this step*.
 
     "Newtonian" refers to the kind of law, not its exponent: a model that accelerates by Hooke's law
     is Newtonian where orbits obey Hooke's, one that continues Hooke's ellipses is Keplerian.
 
     Attributes:
-        kind: Newtonian, as a lookup would, another force, Keplerian, parrot or neither.
+        kind: Newtonian, as a lookup would, another force, Keplerian, parrot, neither, or cannot be
+            read at this step.
         newtonian: requirements for a Newtonian model; `passed` is None if nothing was measured.
         keplerian: the same for a Keplerian one.
         parrot: the same for a parrot.
@@ -329,9 +333,16 @@ def world_model_kind(
         kind = LOOKUP
     else:
         kind = NEITHER
+    if too_coarse(far, t) and kind in (ANOTHER, LOOKUP, NEITHER):
+        kind = UNREADABLE
     return WorldModelKind(
         kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another), far, beside
     )
+
+
+def too_coarse(far: Examination | None, t: Thresholds) -> bool:
+    """Whether the rounding of its answers alone makes a model of the law fail on far states."""
+    return far is not None and far.rounding > t.far_error
 
 
 def _departs(gates: Iterable[Gate]) -> bool:

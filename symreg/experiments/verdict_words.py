@@ -15,6 +15,7 @@ from symreg.experiments.verdict import (
     NEWTON,
     NEWTONIAN,
     PARROT,
+    UNREADABLE,
     UNTRAINED,
     WorldModelKind,
 )
@@ -45,7 +46,8 @@ KINDS = (
     "its accelerations form one field that is not the named law's. Keplerian: right on undisturbed "
     "orbits, wrong one step after a kick and still wrong four steps after it, as a fitted ellipse "
     "is. A parrot is right and wrong in the same places, with a naive copier's errors. Anything "
-    "else is neither."
+    "else is neither; or it cannot be read at this step, where its answers are rounded so coarsely "
+    "that the law itself would fail."
 )
 """What the world-model score means."""
 DEPARTURES = {
@@ -104,6 +106,16 @@ def about_the_first(
     return f"{sentence} To try: more training, --steps {2 * network['steps']}."
 
 
+def about_rounding(far: Examination) -> str:
+    """How coarse the answers are beside what a force moves in a step."""
+    return (
+        f"It cannot be read at this step: the answers are rounded to {far.grain:.2g} au, where the "
+        f"force moves a body by "
+        f"{far.pull:.2g} au in a step (medians over far states): the rounding alone is an error of "
+        f"{share(far.rounding)} of the acceleration."
+    )
+
+
 def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
     """The world-model score in sentences: the kind, why, and what far states show."""
     far = model.far
@@ -120,6 +132,12 @@ def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
 
 def _reason(model: WorldModelKind, law: str) -> str:
     """Why it is of its kind."""
+    if model.kind == UNREADABLE:
+        return (
+            f"With answers so coarse the law itself would be off by more than "
+            f"{share(THRESHOLDS.far_error)}. To try: finer answers (float32, the displacement in "
+            "place of the position), or a longer step."
+        )
     if model.kind == NEWTONIAN:
         row = f", {model.far.horizon} in a row" if model.far else ""
         return (

@@ -162,12 +162,19 @@ def beyond(errors: np.ndarray, X: np.ndarray, given: float = 0.0) -> np.ndarray:
 
 
 def _isolated(outlying: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Those whose neighbours, in features and in the table, are no outliers; none if many."""
-    alone = outlying.copy()
-    places = np.arange(len(outlying))[:, None]
-    for where in (ranks_of(X), places) if outlying.any() else ():
+    """Those whose neighbours, in features and in the table, are no outliers; none if many.
+
+    Two of the last three rows at an end of a feature lie together, whatever the others.
+    """
+    if not outlying.any():
+        return outlying
+    alone, ranks = outlying.copy(), ranks_of(X)
+    for where in (ranks, np.arange(len(outlying))[:, None]):
         _, near = KDTree(where).query(where[outlying], NEIGHBOURS + 1)
         alone[outlying] &= outlying[near[:, 1:]].mean(axis=1) <= TOGETHER
+    for rank in (*ranks.T, *(len(outlying) - 1 - ranks.T)):
+        if np.sum(outlying & (rank < 3)) > 1:
+            alone &= rank >= 3
     return alone if alone.mean() <= MOST else np.zeros(len(outlying), dtype=bool)
 
 

@@ -31,7 +31,7 @@ from symreg.formulas.expressions import (
     with_floats,
 )
 from symreg.formulas.numbers import exact, price, simple_near
-from symreg.formulas.precision import LAST_DIGITS, rounding
+from symreg.formulas.precision import DOUBLE, LAST_DIGITS
 from symreg.formulas.reading import is_readable
 
 EXACT_RATIO = 20.0
@@ -284,7 +284,7 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
     n = samples.n_effective
     best = law
     # what leaves rounding has its numbers already
-    numbers = snap and not floor and law.mean_square > rounding(samples.y) ** 2
+    numbers = snap and not floor and law.mean_square > DOUBLE**2
     improving = True
     while improving and best.constants:
         improving = False

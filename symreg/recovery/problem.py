@@ -102,7 +102,7 @@ class Problem:
         written = {name: text for text, name in self.columns.items()}
         guesses = (
             each if each.endswith(".csv") else in_written_names(each, written)
-            for each in words(config.guesses)
+            for each in config.guesses
         )  # fmt: skip
         form = None if config.form is None else in_written_names(config.form, written)
         return replace(config, form=form, guesses=tuple(guesses))
@@ -247,7 +247,10 @@ def _units(config: RecoverConfig, names: Sequence[str]) -> dict[str, Unit]:
     texts = [
         text for each in words(config.units) for text in re.split(rf"\s+(?=(?:{ahead})\s*=)", each)
     ]
-    parts = (text.partition("=") for text in texts)
+    parts = [text.partition("=") for text in texts]
+    given = [stems.get(name.strip(), name.strip()) for name, _, _ in parts]
+    if twice := [name for name in names if given.count(name) > 1]:
+        raise ValueError(f"--units gives {twice[0]} twice; give it one unit.")
     full = tuple(f"{stems.get(n.strip(), n)}{equals}{unit}" for n, equals, unit in parts)
     return parse_units(full, tuple(names))
 

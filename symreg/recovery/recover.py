@@ -209,7 +209,7 @@ def _result(
         lambda: grouped.expression if grouped else simplest(law.expression, problem.samples),
         law.expression,
     )
-    known = shown("the units", lambda: units_of(finding, problem.units), None)
+    known = shown("the units", lambda: units_of(finding, problem.units), {})
     coefficients = shown("the constants", lambda: coefficients_of(finding, known or {}), {})
     constant = shown(
         "the units",

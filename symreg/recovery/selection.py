@@ -38,7 +38,7 @@ from symreg.fit.refine import (
 )
 from symreg.fit.samples import Samples
 from symreg.formulas.config import EXPONENT_MARGIN
-from symreg.formulas.expressions import evaluate, with_floats, written
+from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
@@ -152,10 +152,13 @@ def select(samples: Samples, search: Search) -> Selection:
     if search.config.form is not None:
         return _form(search.config.form, samples, search)
     candidates, guard = search.candidates(samples.rows(sharp(samples))), search.guard
-    laws = _refitted(candidates, samples, guard)
+    laws = guard.part("the fits", lambda: _refitted(candidates, samples, guard), [])
     laws += guard.part("the guesses", lambda: search.guessed(samples), [])
     laws = search.allowed(laws)
     named = search.allowed(guard.part("the named laws", lambda: fitted_laws(samples), []))
+    if not laws and not named and candidates and (guard.dropped or guard.unjudged):
+        best = min(candidates, key=lambda each: each.loss)
+        return unjudged(_as_proposed(best), search, candidates)
     if not laws and not named:
         if operators := search.engine.question.operators:
             raise ValueError(
@@ -167,6 +170,15 @@ def select(samples: Samples, search: Search) -> Selection:
         lambda: _chosen(candidates, laws, named, samples, search),
         unjudged(min(laws or named, key=lambda law: law.mean_square), search, candidates),
     )
+
+
+def _as_proposed(candidate: Candidate) -> Law:
+    """A candidate with the numbers that its engine gave it."""
+    form, constants = skeleton(candidate.expression)
+    return Law(
+        form, tuple(constants), candidate.loss, 0.0, candidate.complexity, candidate.engine,
+        candidate.seed,
+    )  # fmt: skip
 
 
 def unjudged(law: Law, search: Search, candidates: Sequence[Candidate] = ()) -> Selection:

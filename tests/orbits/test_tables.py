@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import xarray as xr
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import orbits
@@ -55,14 +55,15 @@ def test_every_row_of_a_text_is_read_and_named_by_its_line(header, above, rows, 
 @given(
     texts=st.lists(
         st.one_of(
-            st.from_regex(r"0?[0-9]{1,3}(\.0)?", fullmatch=True),
-            st.integers(10**18, 10**18 + 50).map(str),
-            st.sampled_from(["a", "NA", "nan", "None", "1e3", "-0", "true", "µ", "μ"]),
+            st.from_regex(r"0?[1-3](\.0)?", fullmatch=True),
+            st.integers(10**18, 10**18 + 5).map(str),
+            st.sampled_from(["NA", "nan", "None", "1e3", "-0", "true", "µ", "μ"]),
         ),
         min_size=1,
         max_size=20,
     )
 )
+@example(texts=["1", "1.0"])
 def test_labels_are_one_where_their_texts_are_one(texts, tmp_path):
     """In a text, in Parquet and in memory: 1, 01 and 1.0 are three, and 19 digits are all read."""
     frame = pd.DataFrame({"g": texts})

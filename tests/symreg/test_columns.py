@@ -78,6 +78,17 @@ def test_written_names_are_names_and_distinct(names):
     assert in_written_names("1e-3*sin(r)+2", {"1e": "a", "sin": "b", "2": "c"}) == "1e-3*sin(r)+2"
 
 
+def test_no_column_takes_the_name_of_another_of_the_table():
+    """The groups keep their column, and a form that names no feature is refused."""
+    frame = table.rename(columns={"r": "x y"}).assign(x_y=["a", "b"] * 20)
+    options = {"target": "F", "features": ("x y", "m"), "groups": "x_y"}
+    problem = of_user_table(frame, RecoverConfig(**options))
+    assert problem.samples.n_effective == 2
+    assert problem.columns == {"x_y_": "x y"}
+    with pytest.raises(ValueError, match="name features"):
+        symreg.recover(frame, target="F", features="x y", form="k*x_y", null=False)
+
+
 def test_the_law_of_a_column_is_written_and_predicted_in_it():
     frame = pd.DataFrame({"x y": r, "x_y": m, "F": 3 * m})
     law = symreg.recover(frame, target="F", features=("x y", "x_y"), form="k*x_y", null=False)
@@ -206,6 +217,12 @@ def test_a_constant_has_one_value(option, tmp_path, capsys):
     assert "gives k twice" in capsys.readouterr().err
 
 
+def test_a_column_has_one_unit():
+    units = ("F=N", "r=m", "m=kg", "r=km")
+    with pytest.raises(ValueError, match="--units gives r twice"):
+        symreg.recover(table, target="F", features="r,m", units=units)
+
+
 class Stream:
     """What polars gives: nothing of pandas, but Arrow's stream."""
 
@@ -225,7 +242,7 @@ def test_every_door_takes_a_table_of_arrow():
     model = symreg.LawRegressor(per_group="g", form="k*m/r^2", null=False)
     X = Stream(grouped.drop(columns="F"))
     assert model.fit(X, table["F"]).predict(X) == pytest.approx(table["F"])
-    with pytest.raises(ValueError, match="a dict is no table"):
+    with pytest.raises(ValueError, match=r"table is .*DataFrame"):
         symreg.recover({"r": [1]}, target="F", features="r")
 
 

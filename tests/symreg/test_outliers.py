@@ -122,6 +122,15 @@ def test_the_terms_of_a_law_are_for_many_rows(law):
     assert without_lone_part(fitted, shortened(fitted, samples), samples, 0.0) is None
 
 
+def test_the_end_of_a_steep_law_is_no_outlier():
+    """Rows that a wrong formula misses most lie together there, whatever their other features."""
+    X = np.random.default_rng(77).uniform([0.02, 0.5], [1, 2], (60, 2))
+    samples = Samples(X, X[:, 1] / (1.02 - X[:, 0]) ** 1.7, ("a", "b"), np.arange(60))
+    formulas = ("1.1*a**2.1*b**1.5", "1.2*b*exp(2.1*a)", "1.1*b/(1.5 - a)")
+    wrong = [refitted(sympy.sympify(formula), samples, "") for formula in formulas]
+    assert not outliers(wrong, samples, 0.0).any()
+
+
 def test_errors_that_are_given_say_what_an_outlier_is():
     """A row at five of its standard errors is none, however well the others agree."""
     rng = np.random.default_rng(0)
@@ -132,7 +141,9 @@ def test_errors_that_are_given_say_what_an_outlier_is():
         samples = samples_of(UserTable(table, 100, ()), "y", ["x"], sigma=sigma)
         law = refitted(sympy.sympify("2.5*x"), samples, "")
         assert list(np.flatnonzero(outliers([law], samples, 0.0))) == away
-    assert "8 or more of the standard errors given" in outlier_note(np.arange(9) == 7, True)
+    assert "8 or more of the standard errors given" in outlier_note(
+        np.arange(9) == 7, "row 8", True
+    )
 
 
 def surfaces(wrong, rows=80, seed=0):

@@ -31,6 +31,7 @@ from symreg.experiments.verdict import (
     NEWTONIAN,
     PARROT,
     PAST,
+    UNREADABLE,
     Evidence,
     far_gates,
     model_gates,
@@ -40,6 +41,7 @@ from symreg.experiments.verdict_words import (
     ARCS,
     READ,
     WEIGHTS,
+    about_rounding,
     about_the_kind,
     about_the_law,
     memory,
@@ -205,6 +207,30 @@ def kind(orbit, first, fourth, law=LAW, far=None, beside=BETTER, orbit_metrics=N
     return world_model_kind(law, found, T, injected)
 
 
+@pytest.mark.parametrize("off", [ANOTHER, LOOKUP, NEITHER])
+def test_answers_too_coarse_for_the_law_itself_cannot_be_read(off):
+    """1e-3 au where the force moves a body by 2.5e-3 au: rounding is a sixth of it."""
+    fields = {
+        ANOTHER: (part("exponent", 0.2), BETTER), LOOKUP: (RIGHT, WORSE), NEITHER: (LOST, BETTER),
+    }  # fmt: skip
+    far, beside = fields[off]
+    metrics = {ANOTHER: replace(far, all=errors(0.2, 0.1, 2000))}.get(off, far)
+    assert kind(0.99, 0.99, 0.99, NO_LAW, far=metrics, beside=beside).kind == off
+    coarse = {"grain": 1e-3, "pull": 2.5e-3}
+    found = kind(
+        0.99, 0.99, 0.99, NO_LAW, far=replace(metrics, rounding=0.16, **coarse), beside=beside
+    )
+    assert found.kind == UNREADABLE
+    assert "the law itself would be off" in about_the_kind(found, "newton")[0]
+    fine = replace(metrics, rounding=0.02, **coarse)
+    assert kind(0.99, 0.99, 0.99, NO_LAW, far=fine, beside=beside).kind == off
+    words = about_rounding(replace(RIGHT, rounding=0.16, **coarse))
+    assert "rounded to 0.001 au" in words
+    assert "by 0.0025 au in a step" in words
+    # what passes in spite of it is not taken away
+    assert kind(0.99, 0.99, 0.99, far=replace(RIGHT, rounding=0.16, **coarse)).kind == NEWTONIAN
+
+
 @pytest.mark.parametrize(
     ("far", "gates"),
     [
@@ -336,7 +362,7 @@ def table(x, v, factor):
     gm, rows = np.full(len(x), GM_SUN), len(x)
     true = known_law("newton").acceleration(x, gm)
     names = np.full(rows, DENSITY), np.full(rows, "the law's own")
-    numbers = np.zeros(rows, int), np.arange(rows), np.zeros(rows, bool)
+    numbers = np.zeros(rows, int), np.arange(rows), np.zeros(rows, bool), np.zeros(rows)
     return Answers(x, v, gm, true, true * np.reshape(factor, (-1, 1)), *names, *numbers)
 
 

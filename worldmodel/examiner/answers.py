@@ -23,6 +23,7 @@ from worldmodel.examiner.questions import (
     questions_of,
 )
 from worldmodel.examiner.states import DENSITY, World
+from worldmodel.grain import grain
 from worldmodel.predictor import ArcPredictor
 
 RIGHT = 0.1
@@ -79,6 +80,8 @@ class Answers:
 
     acceleration: (row, axis) implied by the answers, au/yr^2; NaN without an answer.
     visitor: (row,) whether the context begins outside the distances of training.
+    rounding: (row,) error of the predicted position by the grid that the answers lie on, au; 0 if
+        they lie on none.
     """
 
     position: Float[np.ndarray, "row axis"]
@@ -91,6 +94,7 @@ class Answers:
     step: np.ndarray
     orbit: np.ndarray
     visitor: Bool[np.ndarray, " row"]
+    rounding: Float[np.ndarray, " row"]
 
     @classmethod
     def of(cls, columns: Mapping[str, Any]) -> "Answers":
@@ -240,7 +244,9 @@ def _rows(world: World, questions: Questions, answers: np.ndarray, as_flow: bool
     visitor = ((r < world.radius[0]) | (r > world.radius[1])).any(axis=1)
     columns = (questions.gm, questions.true, implied(world, questions, answers, as_flow))
     named = (questions.family, questions.past, questions.step, questions.orbit, visitor)
-    return Answers(questions.context[:, -1], questions.velocity, *columns, *named)
+    # a number rounded to q is off by q/√12
+    coarse = np.sqrt(np.sum(grain(answers, questions.context[:, -1]) ** 2, axis=1) / 12)
+    return Answers(questions.context[:, -1], questions.velocity, *columns, *named, coarse)
 
 
 def _rolled(

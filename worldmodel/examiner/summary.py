@@ -70,6 +70,9 @@ class Examination:
         remainder: error against it of nine states in ten, at most: what no part explains.
         unevenness: largest difference of the departure from the law between groups of states.
         parts: of the field, by name (`orbits.whole_field`).
+        grain: spacing of the numbers that the answers are chosen from, au.
+        pull: how far the law moves a body in a step, dt²·a, au.
+        rounding: error of that by the spacing alone; all three medians over the density.
     """
 
     seed: int
@@ -96,6 +99,9 @@ class Examination:
     remainder: float
     unevenness: float
     parts: dict[str, Part]
+    grain: float = 0.0
+    pull: float = 0.0
+    rounding: float = 0.0
 
 
 def summary(
@@ -159,6 +165,9 @@ def summary(
         remainder=float(np.quantile(left, 0.9)),
         unevenness=terms.unevenness(known.acceleration),
         parts=field.parts,
+        grain=float(np.median(known.rounding)) * np.sqrt(12 / world.axes),
+        pull=float(np.median(known.size)) * world.dt**2,
+        rounding=float(np.median(known.rounding / known.size)) / world.dt**2,
     )
 
 

@@ -1,6 +1,5 @@
 """An examination: what it asks, and that each impostor fails where it is wrong."""
 
-
 import knows_law
 import numpy as np
 import pytest
