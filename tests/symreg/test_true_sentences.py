@@ -247,6 +247,8 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
     }.items():
         outside = truth(force, *ends, [ANY])
         told = re.search(rf"by ([\d.e-]+) % {word}", said)
+        if 0.4 < np.mean(outside <= 0.1) < 0.6:
+            continue  # the median may be that of either half
         if np.isfinite(outside).any():
             assert percent(told[1]) == pytest.approx(np.nanmedian(outside), rel=0.15, abs=0.03)
         else:
