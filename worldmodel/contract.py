@@ -15,6 +15,9 @@ SAME = 0.02
 """Share of the bend: well below the error that counts as right."""
 COARSE = 1e-3
 """Spacing of half precision and coarser: such numbers hold a step or a bend, not a position."""
+BFLOAT16 = 2.0**-8
+"""Spacing of the coarsest numbers that networks compute in: a model that says it is coarser would
+loosen a test of itself."""
 MOST_NOISE = 0.1
 """Of the bend, that a model may differ from call to call: more is no answer."""
 NOISES = 8.0
@@ -67,10 +70,10 @@ def checked(answer: np.ndarray, seen: np.ndarray, length: int, name: str) -> np.
 
 def precision_of(predictor: Any, answers: np.ndarray) -> float:
     """Spacing of a predictor's numbers relative to their size: of its own `precision` if it has
-    one, else of its output's type."""
+    one, `BFLOAT16` at most, else of its output's type."""
     own = getattr(predictor, "precision", None)
     if isinstance(own, float):
-        return own
+        return min(own, BFLOAT16)
     kind = answers.dtype
     return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
 

@@ -200,17 +200,17 @@ class CheckedPredictor:
                 f"{seen.shape[1]} position(s) of each orbit were given; {self.name} needs "
                 f"{self.context_length} or more."
             )
-        answer = self._answer(seen)
-        advance(seen.shape[0] * seen.shape[1])
+        answer = self.answers(seen)
         own = self.context_length, self.precision, self.name
-        self.noise = max(self.noise, require_contract(self._answer, seen, answer, *own))
+        self.noise = max(self.noise, require_contract(self.answers, seen, answer, *own))
         return answer
 
-    def _answer(self, seen: np.ndarray) -> np.ndarray:
-        """The predictor's own output, of the right shape and type, au."""
+    def answers(self, seen: np.ndarray) -> np.ndarray:
+        """The predictor's own output, of the right shape and type, au; nothing is asked again."""
         shown = _alone(seen)
         what = f"{self.name} fails on positions of shape {shown.shape}"
         answers = called(what, self.predictor.predict, shown / self.config.length)
+        advance(seen.shape[0] * seen.shape[1])
         answers = as_array(answers, self.name)
         self.precision = max(self.precision, precision_of(self.predictor, answers))
         answer = checked(answers, shown, self.context_length, self.name) * self.config.length
@@ -327,6 +327,9 @@ class OfPositions(ArcPredictor):
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         return self.model.predict(arcs.seen)
+
+    def bare(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        return getattr(self.model, "answers", self.model.predict)(arcs.seen)
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray

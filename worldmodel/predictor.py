@@ -54,6 +54,10 @@ class ArcPredictor(ABC):
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         """The position one step later, au, float64; NaN where the context is not full."""
 
+    def bare(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        """The same for arcs that are bare contexts, each asked for once."""
+        return self.predict(arcs)
+
     @abstractmethod
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray

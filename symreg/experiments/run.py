@@ -1,16 +1,18 @@
 """`symreg run`: one experiment, from simulated orbits to a verdict, in one function."""
 
 import math
+import secrets
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import worldmodel
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.files import write_text
+from orbits.files import of_json, read_json, write_json, write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
 from orbits.options import keywords_of, options_from, with_options
@@ -35,6 +37,9 @@ from worldmodel.controls import CONTROLS as PREDICTORS
 
 HELD_OUT = 1_000_003
 """Added to the seed for held-out orbits; read-outs that need their own add other numbers."""
+
+EXAMINATION = "examination.json"
+"""File with the number that drew a run's examination."""
 
 File = Future[Made]
 
@@ -137,8 +142,9 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         shown = readout.shown(config.held_out_count, config.context_length)
         own_orbits = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
         for key in reversed(config.keys(name)):
+            own = readout if key.control == "none" else readout.of_a_control
             question: dict[str, Any] = {
-                "readout": str(readout), "control": key.control, "orbits": shown.orbits,
+                "readout": str(own), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
             if key in TRANSFERS:
                 title = f"fine-tune: {TRANSFERS[key]}"
@@ -181,6 +187,7 @@ def _asker(
     config: RunConfig, keep: Cache, model: Any, fresh: Any, training: Any
 ) -> Callable[..., File]:
     """Probes of the model; a control needs to know only what the model will be."""
+    exam_seed = _exam_seed(config, keep.folder)
     memory = given(config.trained_on) if config.trained_on else training
     # another's model may have been trained on other orbits: no copies of these are sought in it
     own = config.trained_on or config.model is None or config.fit or config.data
@@ -195,11 +202,24 @@ def _asker(
         copies = (readout, control) == ("implied", "none") and own
         if copies or PREDICTORS[control].remembers:
             inputs += [memory] if memory else []
+        if readout.partition("(")[0] == "far":
+            question["exam_seed"] = exam_seed
         question = {"orbits": config.held_out_count, "readout": readout, **question}
         probe = config.probe(control=control, **question)
         return keep(path, title, steps.probe, *inputs, here=fresh is model, config=probe)
 
     return ask
+
+
+def _exam_seed(config: RunConfig, folder: Path) -> int:
+    """What draws the examination: the same for the model and its controls, and when a run goes on;
+    no other run has it."""
+    path, seed = folder / EXAMINATION, config.exam_seed
+    if seed is None and path.exists():
+        return of_json(int, read_json(path), str(path))
+    seed = secrets.randbits(53) if seed is None else seed
+    write_json(path, seed)
+    return seed
 
 
 def finish(result: Run, config: RunConfig) -> None:
