@@ -25,7 +25,7 @@ FILES = {
     for path in (ROOT / package).rglob("*.py")
 }
 LIMITS = {
-    # names of rows, units that arrays carry, labels as text, arguments checked as options are, progress in notebooks
+    # names of rows, units that arrays carry, labels as text, arguments checked as options are
     "orbits": {
         "code_lines": 6530,
         "options": 40,
@@ -33,7 +33,7 @@ LIMITS = {
         "imports_in_functions": 28,
         "modules_in_cycles": 0,
     },
-    # an examiner in place of far states; answers that are too coarse; masks that touch nothing; user code that does anything
+    # an examiner in place of far states; answers too coarse to be read; masks that touch nothing
     "worldmodel": {
         "code_lines": 6890,
         "options": 48,
@@ -41,7 +41,7 @@ LIMITS = {
         "imports_in_functions": 39,
         "modules_in_cycles": 0,
     },
-    # one guard after the search; robust outliers; rounding of columns; trials; operators and limits of every engine; noise bounds
+    # one guard after the search, robust outliers, rounding of columns, operators of every engine
     "symreg": {
         "code_lines": 16500,
         "options": 121,
