@@ -16,6 +16,8 @@ from scipy.stats import qmc
 
 from symreg.fit.refine import (
     CLEARLY_BETTER,
+    FUNCTION,
+    NODE_COST,
     Law,
     is_same_law,
     preferred,
@@ -31,6 +33,10 @@ from symreg.recovery.evidence import misfit_of
 
 EXPLAINED = 0.01
 """Chance of a misfit as smooth as a formula's above which nothing is added to it."""
+LONGER = (FUNCTION + 1) * NODE_COST
+"""Twice the nats by which the description of a rival may be longer, errors included: a function and
+the number in it. Of right formulas the nearest that part are 20 and more behind, of look-alikes 11
+to 17 (log of discovery)."""
 ALIKE = 1e-9
 """Relative difference of equivalent formulas."""
 
@@ -286,14 +292,14 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 
 def explains_as_well(other: Law, law: Law, n: int) -> bool:
-    """Whether a formula fits as well as the law, and its description is not clearly longer.
+    """Whether a formula fits as well as the law, and its description is at most `LONGER`.
 
-    An edit may always bend like the law if it may be long enough: x·sqrt(1 + x) beside x^1.5.
+    Some edit bends like any law if it may be long enough: x·sqrt(1 + x) beside x^1.5.
     """
     if other == law:
         return False
     fits = other.mean_square <= max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n)
-    return bool(fits and other.criterion(n, 0.0) <= law.criterion(n, 0.0) + CLEARLY_BETTER)
+    return bool(fits and other.criterion(n, 0.0) <= law.criterion(n, 0.0) + LONGER)
 
 
 def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Parting]:
