@@ -76,7 +76,7 @@ async def later():
 own, dumb, silent = fails(Own("bye")), fails(Dumb()), fails(ValueError())
 generator, cancelled = fails(GeneratorExit()), fails(asyncio.CancelledError())
 stop = fails(StopIteration())
-long, hostile = fails(KeyError("x" * 10**6)), fails(OSError("\\x1b[2J\\u202eabc\\x07\\nnext"))
+long, hostile = fails(KeyError("z" * 10**6)), fails(OSError("\\x1b[2J\\u202eabc\\x07\\nnext"))
 huge, vast = Model(lambda y, x: y * 1e300), Model(lambda y, x: y * np.longdouble("1e4000"))
 leaves = Model(lambda y, x: sys.exit(0))
 ends = Model(lambda y, x: os._exit(0))
@@ -104,7 +104,7 @@ def mine(tmp_path):
         ("generator", "GeneratorExit (mine.py"),
         ("cancelled", "CancelledError (mine.py"),
         ("stop", "StopIteration (mine.py"),
-        ("long", "xxx ... xxx"),
+        ("long", "zzz ... zzz"),
         ("hostile", "OSError: \\x1b[2J\\u202eabc\\x07 next (mine.py"),
         ("huge", "gives positions of up to 1e+300; 1e+50 is the most"),
         ("vast", "gives infinite numbers"),
