@@ -26,14 +26,16 @@ def enter(program: str) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):  # one of ASCII alone shows \xb7 for a dot
         sys.stdout.reconfigure(errors="backslashreplace")
 
+    process, leave = os.getpid(), os._exit
+
     def quit_at_once(number: int, frame: FrameType | None) -> None:
         os.write(2, f"{program}: interrupted before anything was begun.\n".encode())
-        os._exit(INTERRUPTED)
+        leave(INTERRUPTED)
 
     answered = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
     for number in answered:
         signal.signal(number, quit_at_once)
-    process, leave, code = os.getpid(), os._exit, None
+    code = None
 
     def leave_aloud(status: int) -> NoReturn:
         """In place of `os._exit`, by which a model's code could end all in silence, as a success.

@@ -93,6 +93,7 @@ def run(
     readouts: tuple[str, ...] = ...,
     fit: bool = ...,
     trained_on: str | None = ...,
+    exam_seed: int | None = ...,
     search_seeds: int = ...,
     workers: int = ...,
 ) -> Run: ...

@@ -125,7 +125,7 @@ recover = partial(symreg.recover, ROWS, target="F", features="r", null=False, ti
 ARGUMENTS = {
     "an empty column": (lambda: recover(sigma=""), "sigma is ''; it should have at least 1"),
     "empty groups": (lambda: recover(groups=""), "groups is ''; it should have at least 1"),
-    "progress": (lambda: recover(progress=7), "progress is 7; it should be a function."),
+    "progress": (lambda: recover(progress=7), "progress is 7; it should be a function or a bool."),
     "no table": (lambda: orbits.from_table(None), "table is None; it should be a path"),
     "a list": (lambda: orbits.from_table([1, 2]), "table is [1, 2]; it should be a path"),
     "a set": (lambda: symreg.recover({1}), "table is a set; it should be"),

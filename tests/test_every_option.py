@@ -65,7 +65,7 @@ worldmodel probe plain flat.zarr linear.json --readout linear(states=60)
 worldmodel probe plain flat.zarr causal.json --readout causal(states=60,steps=2)
 worldmodel probe plain flat.zarr tuned.parquet --readout transfer({TRANSFER})
 worldmodel probe plain flat.zarr bias.json --readout inductive_bias({BIAS})
-worldmodel probe plain flat.zarr far.json --readout far(count=20)
+worldmodel probe plain flat.zarr far.json --readout far(count=60,beside=false) --exam-seed 3
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
 worldmodel probe bins flat.zarr errors.json --readout evaluate(steps=5)
@@ -101,7 +101,7 @@ symreg run --out own --workers 2 --seed 1 --held-out-orbits 12 --sources kicked 
     --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
     --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
     --trained-on flat.zarr --search-seeds 1
-symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit kicked \
+symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 --sources orbit kicked \
     --controls injected untrained keplerian --bodies earth \
     --readouts jacobian(states=10) kick_response(steps=3) linear(states=60) \
     causal(states=60,steps=2) evaluate(steps=5) extrapolate \

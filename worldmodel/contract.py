@@ -15,7 +15,7 @@ SAME = 0.02
 """Share of the bend: well below the error that counts as right."""
 COARSE = 1e-3
 """Spacing of half precision and coarser: such numbers hold a step or a bend, not a position."""
-BFLOAT16 = 2.0**-8
+BFLOAT16 = 2.0**-7
 """Spacing of the coarsest numbers that networks compute in: a model that says it is coarser would
 loosen a test of itself."""
 MOST_NOISE = 0.1

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from orbits.files import as_json
+from orbits.options import Between
 from orbits.printing import table
 from orbits.whole_field import PARTS
-from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Far(ReadOut):
         **{f"parts_{name}_size": f"part {words}" for name, words in PARTS.items()},
     }
 
-    count: Count = 2000
-    """States of the density."""
+    count: Annotated[int, Between(40, 10**6)] = 2000
+    """States of the density; about ten numbers of a field are fitted to them."""
     beside: bool = True
     """Ask as well for other families and pasts, orbits of data and own predictions."""
 
