@@ -75,6 +75,29 @@ def test_derivatives_around_the_passes_are_those_of_the_dense_form(monkeypatch, 
         assert torch.allclose(fast, plain, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("p", [1.0, 3.0])
+def test_rows_of_equal_weights_stay_even_and_learn_as_in_the_dense_form(monkeypatch, p):
+    monkeypatch.setattr(fused, "_flex", written_out)
+    attention = make_attention(spec(p), 8, 2)
+    outcomes = []
+    for path in (
+        lambda q, k, v: fused.fused_attention(q, k, v, Visible(), p),
+        lambda q, k, v: attention.weights(q, k, Visible()) @ v,
+    ):
+        inputs = draw(20)
+        with torch.no_grad():
+            inputs[1][:, 0] = inputs[1][:, 0, :1]  # one key again and again
+        output = path(*inputs)
+        output.square().sum().backward()
+        outcomes.append([output.detach(), *(x.grad for x in inputs)])
+    for fast, plain in zip(*outcomes, strict=True):
+        assert torch.allclose(fast, plain, rtol=1e-10, atol=1e-10)
+
+
+def test_without_a_gpu_or_with_other_numbers_flex_attention_is_used():
+    assert fused.passes_for(torch.empty(1, 1, 8, 64)) == "flex"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 @pytest.mark.parametrize("p", [None, 15.0])
@@ -111,7 +134,9 @@ def test_more_lengths_than_torch_recompiles_for_stay_compiled(monkeypatch):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("visible", [Visible(), Visible(window=100)], ids=str)
 @pytest.mark.parametrize("p", [None, 3.0, 15.0])
-def test_gpu_kernels_agree_with_the_dense_float64_form(p, visible, dtype):
+@pytest.mark.parametrize("passes", ["triton", "flex"])
+def test_gpu_kernels_agree_with_the_dense_float64_form(monkeypatch, passes, p, visible, dtype):
+    monkeypatch.setattr(fused, "passes_for", lambda v: passes)
     outcomes = []
     for fast in (True, False):
         inputs = draw(2048, d_head=64, dtype=dtype, device="cuda")

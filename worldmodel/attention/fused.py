@@ -1,4 +1,7 @@
-"""LSSA and LSSAR without a matrix in memory, through FlexAttention.
+"""LSSA and LSSAR without a matrix in memory: the Triton kernel, or two passes of FlexAttention.
+
+The kernel (`kernel.py`) walks the matrix fewer times, and is taken where it can be; `passes_for`
+says which of the two it is. The rest of this file is the other one.
 
 FlexAttention computes Σ_j exp(score_ij) v_j / Σ_j exp(score_ij). With score = log softplus(s)
 that is LSSA, and its log-sum-exp is the log of LSSA's l1 norm Z. A second pass with
@@ -20,7 +23,7 @@ these functions serve as a check, and `dense.py` for use.
 
 import functools
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -37,6 +40,18 @@ from torch.nn.functional import normalize, softplus
 from worldmodel.attention.base import Visible
 from worldmodel.attention.dense import excess_noise
 
+try:
+    from worldmodel.attention import kernel
+except ModuleNotFoundError:  # Triton comes with torch for CUDA, and with the extra `kernel`
+    kernel = None  # type: ignore[assignment]
+
+
+def passes_for(v: Tensor) -> Literal["triton", "flex"]:
+    """What `fused_attention` computes with: the Triton kernel on a CUDA device, for float32 and
+    bfloat16 and heads of at most 128; else FlexAttention."""
+    fits = v.is_cuda and v.dtype in (torch.float32, torch.bfloat16)
+    return "triton" if kernel and fits and v.shape[-1] <= kernel.WIDEST else "flex"
+
 
 def fused_attention(
     q: Float[Tensor, "batch head query d_head"],
@@ -46,6 +61,15 @@ def fused_attention(
     p: float | None,
 ) -> Float[Tensor, "batch head query d_head"]:
     """The output of LSSA (p = None) or LSSAR(p)."""
+    if passes_for(v) == "triton":
+        return kernel.kernel_attention(q, k, v, visible, p)
+    return flex_passes(q, k, v, visible, p)
+
+
+def flex_passes(
+    q: Tensor, k: Tensor, v: Tensor, visible: Visible, p: float | None
+) -> Float[Tensor, "batch head query d_head"]:
+    """The same through FlexAttention."""
     wide = torch.promote_types(q.dtype, torch.float32)
     count = visible.count(q.shape[-2], k.shape[-2], q.device).to(wide)
     scale = math.log(q.shape[-1]) * count.log()
@@ -59,18 +83,18 @@ def fused_attention(
     if p is None:
         return output
     # exp(lse) of the first pass is Z, so that unit·softplus(s) = A·N: its mean over a row is 1. The
-    # offset O is 1 from the fourth row on. A row whose weights are all equal has none left above 1
-    # (its log-sum-exp is −∞): it is made again with O = 0, as the dense form has it.
+    # offset O is 1 from the fourth row on.
     unit = count * (-lse.detach()).exp()
     past_third = torch.arange(q.shape[-2], device=q.device) + visible.query_offset >= 3
     offset = past_third.to(unit.dtype).expand_as(unit).contiguous()
-    output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
-    emptied = lse_sharp.detach().isinf()
-    if emptied.any():
-        offset = offset.masked_fill(emptied, 0.0)
-        output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
+    sharp, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
     saved = (q.detach(), k.detach(), v.detach(), scale, unit, offset, mask, p, lse_sharp.detach())
-    return _ThroughNorm.apply(output, lse, saved)
+    sharp = _ThroughNorm.apply(sharp, lse, saved)
+    # A row whose weights are all equal has none left above 1 (its log-sum-exp is −∞), and has
+    # O = 0, as in the dense form: Σ A^p v / Σ A^p. At equal weights that is LSSA's output, and its
+    # derivative p times LSSA's. The host never asks whether there is such a row, and never waits.
+    flat = p * output - (p - 1) * output.detach()
+    return torch.where(lse_sharp.detach().isinf()[..., None], flat, sharp)
 
 
 class _ThroughNorm(torch.autograd.Function):
@@ -89,8 +113,8 @@ class _ThroughNorm(torch.autograd.Function):
         (output,) = ctx.saved_tensors
         lower, lse_lower = _flex(q, k, v, _sharpening(scale, unit, offset, p - 1), mask)
         along = (grad * (lower - output)).to(lse_sharp.dtype).sum(-1)
-        # ∂ log u / ∂ log Z = −1
-        return grad, -p * offset * (lse_lower - lse_sharp).exp() * along, None
+        through = (lse_lower - lse_sharp).exp().nan_to_num(0.0)  # −∞ − (−∞) in an emptied row
+        return grad, -p * offset * through * along, None  # ∂ log u / ∂ log Z = −1
 
 
 def _sharpening(
