@@ -31,13 +31,6 @@ PARTS = {
     "bearing": "with the bearing",
 }
 """Parts of a field that no central force has."""
-DEPARTURES = {
-    "exponent": lambda r: -np.log(r),
-    "quartic": lambda r: r**-2.0,
-    "yukawa": lambda r: -(r**2) / 2,
-}
-"""Other central forces that are close to a law: the relative departure per unit of the exponent, of
-au² in a term of 1/r⁴ beside 1/r², and of au⁻² in the squared inverse of a Yukawa length."""
 TINY = float(np.finfo(float).tiny)
 Vectors = Float[np.ndarray, "state axis"]
 

@@ -1,21 +1,26 @@
 """Every command answers a mistake with one line that helps, and exit code 2."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orbits.cli import main as orbits_command
 from orbits.command_line import Command, Positional, main
-from orbits.options import AtLeast, Options
+from orbits.options import FRACTION, AtLeast, Options, checked
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -219,10 +224,21 @@ def test_a_file_of_options_that_says_two_things_or_endless_ones_is_refused(
     assert message in capsys.readouterr().err
 
 
-def test_work_goes_on_when_nobody_reads_its_progress(monkeypatch):
-    """`command 2>&1 | head -1`: what is to be written is written."""
+def unread():
+    """A pipe whose reader has gone: `command 2>&1 | head -1`."""
     read_end, write_end = os.pipe()
     os.close(read_end)
+    return open(write_end, "w")
+
+
+def full():
+    """A log on a full disk: `command 2> log`."""
+    return open("/dev/full", "w")
+
+
+@pytest.mark.parametrize("stream", [unread, full])
+def test_work_goes_on_when_its_progress_cannot_be_written(stream, monkeypatch):
+    """What is to be written is written, and a mistake keeps its exit code."""
     done = []
 
     def work(*_):
@@ -230,21 +246,39 @@ def test_work_goes_on_when_nobody_reads_its_progress(monkeypatch):
         print("another", flush=True)
         done.append(True)
 
-    with open(write_end, "w") as stream:
-        monkeypatch.setattr("sys.stderr", stream)
-        assert run_with(["probe", "x"], work)[0] == 0
+    for command, code in ((work, 0), (broken, 2)):
+        out = stream()
+        monkeypatch.setattr("sys.stderr", out)
+        assert run_with(["probe", "x"], command)[0] == code
         monkeypatch.undo()
-        with suppress(BrokenPipeError):
-            stream.close()
+        with suppress(OSError):
+            out.close()
     assert done == [True]
+
+
+def broken(*_):
+    raise BrokenPipeError(32, "Broken pipe")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RuntimeError("can't start new thread"), "no further thread"),
+        (ImportError("libx.so: failed to map segment"), "a package is broken: libx"),
+        (ModuleNotFoundError("No module named 'x'", name="x"), "package 'x' is not installed"),
+    ],
+)
+def test_what_a_machine_refuses_is_one_line(error, message, capsys):
+    def fail(*_):
+        raise error
+
+    assert run_with(["probe", "x"], fail)[0] == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_model_that_ends_the_program_and_a_pipe_that_breaks_inside_are_told(capsys):
     def leave(*_):
         raise SystemExit(0)
-
-    def broken(*_):
-        raise BrokenPipeError(32, "Broken pipe")
 
     assert run_with(["probe", "x"], leave)[0] == 2
     assert "sys.exit(0)" in capsys.readouterr().err
@@ -268,3 +302,50 @@ def test_a_working_folder_that_was_removed_is_named(tmp_path, monkeypatch, capsy
     gone.rmdir()
     assert orbits_command(["generate", "x.zarr", "--orbits", "2"]) == 2
     assert "the working folder was removed" in capsys.readouterr().err
+
+
+@checked
+def example(
+    number: float,
+    kind: Literal["a", "b"] = "a",
+    pair: tuple[int, int] | None = None,
+    rows: Sequence[float] = (),
+    limits: Mapping[str, tuple[Annotated[float, AtLeast(0)], float]] | None = None,
+    anything: T | None = None,
+    *,
+    share: Annotated[float, FRACTION] = 0.5,
+    call: Callable[[int], int] | None = None,
+):
+    return number, kind, pair, rows, limits, anything, share, call
+
+
+def test_checked_functions_get_their_annotated_types():
+    assert example(np.int64(3), "b", [1, 2])[:3] == (3.0, "b", (1, 2))
+    assert example(1, rows=[None, 2.0])[3] == [None, 2.0]  # long ones are not gone through
+    assert example(1.5, share=np.float32(0.25))[-2] == 0.25
+    assert example(1.5, limits={"x": (0, 1)}, anything=object(), call=abs)[-1] is abs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"number": "1"}, "number is '1'; it should be a valid number"),
+        ({"number": math.inf}, "number is inf; it should be a finite number"),
+        ({"kind": "c"}, "kind is 'c'; it should be 'a' or 'b'"),
+        ({"pair": (1, 2.5)}, "pair is (1, 2.5); it should be a valid integer"),
+        ({"pair": 5}, "pair is 5; it should be a valid tuple"),
+        ({"rows": 5}, "rows is 5; it should be a Sequence"),
+        ({"limits": {"x": (-1, 1)}}, "it should be greater than or equal to 0"),
+        ({"share": 2.0}, "share is 2.0; it should be less than or equal to 1"),
+        ({"call": 5}, "call is 5; it should be a function"),
+    ],
+)
+def test_checked_functions_refuse_other_types(arguments, problem):
+    with pytest.raises(ValueError) as refused:
+        example(**{"number": 1.0} | arguments)
+    assert problem in str(refused.value)
+
+
+def test_a_missing_argument_is_still_a_type_error():
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        example()
