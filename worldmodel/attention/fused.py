@@ -83,18 +83,18 @@ def flex_passes(
     if p is None:
         return output
     # exp(lse) of the first pass is Z, so that unit·softplus(s) = A·N: its mean over a row is 1. The
-    # offset O is 1 from the fourth row on.
+    # offset O is 1 from the fourth row on. A row whose weights are all equal has none left above 1
+    # (its log-sum-exp is −∞): it is made again with O = 0, as the dense form has it.
     unit = count * (-lse.detach()).exp()
     past_third = torch.arange(q.shape[-2], device=q.device) + visible.query_offset >= 3
     offset = past_third.to(unit.dtype).expand_as(unit).contiguous()
-    sharp, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
+    output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
+    emptied = lse_sharp.detach().isinf()
+    if emptied.any():  # the host waits for the answer here, as it never does for the kernel
+        offset = offset.masked_fill(emptied, 0.0)
+        output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
     saved = (q.detach(), k.detach(), v.detach(), scale, unit, offset, mask, p, lse_sharp.detach())
-    sharp = _ThroughNorm.apply(sharp, lse, saved)
-    # A row whose weights are all equal has none left above 1 (its log-sum-exp is −∞), and has
-    # O = 0, as in the dense form: Σ A^p v / Σ A^p. At equal weights that is LSSA's output, and its
-    # derivative p times LSSA's. The host never asks whether there is such a row, and never waits.
-    flat = p * output - (p - 1) * output.detach()
-    return torch.where(lse_sharp.detach().isinf()[..., None], flat, sharp)
+    return _ThroughNorm.apply(output, lse, saved)
 
 
 class _ThroughNorm(torch.autograd.Function):
@@ -113,8 +113,8 @@ class _ThroughNorm(torch.autograd.Function):
         (output,) = ctx.saved_tensors
         lower, lse_lower = _flex(q, k, v, _sharpening(scale, unit, offset, p - 1), mask)
         along = (grad * (lower - output)).to(lse_sharp.dtype).sum(-1)
-        through = (lse_lower - lse_sharp).exp().nan_to_num(0.0)  # −∞ − (−∞) in an emptied row
-        return grad, -p * offset * through * along, None  # ∂ log u / ∂ log Z = −1
+        # ∂ log u / ∂ log Z = −1
+        return grad, -p * offset * (lse_lower - lse_sharp).exp() * along, None
 
 
 def _sharpening(

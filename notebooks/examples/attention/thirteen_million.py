@@ -23,9 +23,10 @@ import orbits
 import worldmodel
 from orbits.statistics import r_squared
 from worldmodel.attention.fused import passes_for
+from worldmodel.examiner.answers import RIGHT
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.experiment import Experiment
-from worldmodel.probes.readouts.far import RIGHT, families, read_states
+from worldmodel.probes.readouts.far import Far
 from worldmodel.probes.states import undisturbed
 
 DATA = {
@@ -35,6 +36,8 @@ DATA = {
 }
 CELLS = [(target, kind) for target in ("residual", "displacement") for kind in ("softmax", "lssar")]
 LOOKUPS = ("nearest", "locally_linear", "spline")
+FAR = 600
+"""States of the examiner's density, for networks and lookups alike."""
 TRIAL = 60
 """Steps that tell how long one takes, after as many that compile."""
 
@@ -49,16 +52,11 @@ def errors(experiment: Experiment, arcs) -> dict[str, float]:
     )
     implied, true = implied.reshape(-1, 2), true.reshape(-1, 2)
     error = np.linalg.norm(implied - true, axis=1) / np.linalg.norm(true, axis=1)
-    return {**summary(error), "r2": float(r_squared(implied, true))}
-
-
-def summary(error: np.ndarray) -> dict[str, float]:
-    """Of relative errors; in the mean none counts above 100 %."""
     return {
         "states": len(error),
-        "median_error": float(np.median(error)),
-        "mean_error": float(np.mean(np.minimum(error, 1))),
+        "error": float(np.median(error)),
         "right": float(np.mean(error <= RIGHT)),
+        "r2": float(r_squared(implied, true)),
     }
 
 
@@ -69,8 +67,8 @@ def measured(model, data, count: int, control: str = "none") -> dict:
     held_out = undisturbed(experiment.orbits, last)
     row = {"held out": errors(experiment, held_out.cut(0, last + 9))}
     row["kicked"] = errors(experiment, experiment.kicked_arcs(experiment.orbits, 4))
-    states = read_states(experiment, *experiment.far_arcs(count))
-    row["far"] = summary(states.error[states.answered]) | {"families": families(states)}
+    far = Far(count=FAR, beside=False).read(experiment).metrics
+    row["far"] = {name: far[name] for name in ("states", "error", "mean_error", "right")}
     return row
 
 
@@ -90,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
     parser.add_argument("--cells", type=int, nargs="+", default=range(len(CELLS)))
     parser.add_argument("--orbits", type=int, default=10_000)
-    parser.add_argument("--read", type=int, default=40, help="orbits, and far states of a family")
+    parser.add_argument("--read", type=int, default=40, help="held-out orbits, kicked ones too")
     parser.add_argument("--context", type=int, default=1024)
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--layers", type=int, default=7)
