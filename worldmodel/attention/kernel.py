@@ -149,7 +149,13 @@ def _constants(
     # functions, of which a score has two already
     whole = int(p) - 1 if p in range(1, 64) else -1
     exact = torch.get_float32_matmul_precision() == "highest"
-    fixed = {"CAUSAL": causal, "WINDOW": window, "P": p, "WHOLE": whole, "WIDTH": q.shape[-1]}
+    fixed: dict[str, Any] = {
+        "CAUSAL": causal,
+        "WINDOW": window,
+        "P": p,
+        "WHOLE": whole,
+        "WIDTH": q.shape[-1],
+    }
     fixed |= {"D": max(16, triton.next_power_of_2(q.shape[-1]))}
     fixed |= {"PRECISION": "ieee" if exact else "tf32"}
     return (q.shape[1], k.shape[1], shift), fixed | block_sizes(q.dtype, q.shape[-1])
