@@ -173,7 +173,8 @@ def _train(
     fitting = 1 if parameters < 1_000_000 else torch.get_num_threads()
     config = dataclasses.replace(config, threads=config.threads or fitting)
     with threads(config.threads):
-        record, state, held_out = _prepare(source, config, parameters)
+        on_gpu = fabric.device.type == "cuda"
+        record, state, held_out = _prepare(source, config, parameters, on_gpu)
         if run is not None and fabric.is_global_zero:
             require_same_run(run, record)
             run.mkdir(parents=True, exist_ok=True)
@@ -199,7 +200,7 @@ def _train(
 
 
 def _prepare(
-    source: Source, config: TrainConfig, parameters: int
+    source: Source, config: TrainConfig, parameters: int, on_gpu: bool
 ) -> tuple[RunRecord, State, Tensor]:
     """Data, untrained network and optimisers, as the seed says; refused if memory is too small."""
     facts = source.facts
@@ -224,12 +225,18 @@ def _prepare(
         positions = training_positions(source, range(count if config.steps else 0), config)
     state = State(
         network=network,
-        optimizers=make_optimizers(network, config),
+        optimizers=make_optimizers(network, config, fused=on_gpu),
         batches=Batches(positions, config),
         noise=torch.Generator().manual_seed(config.seed + 1),
     )
     held_out = source.read(spread(count, facts.orbits, 512)).position
     return record, state, held_out_crops(held_out, config.context_length)
+
+
+def pays_to_compile(network: Network, on_gpu: bool) -> bool:
+    """Whether the network is compiled for training: on a GPU, from a million parameters on. A
+    smaller one has trained by the time that it would be compiled."""
+    return on_gpu and sum(p.numel() for p in network.parameters()) >= 1_000_000
 
 
 @dataclasses.dataclass
@@ -247,8 +254,16 @@ class Trainer:
         self.config = self.record.train
         self.held_out = self.fabric.to_device(self.held_out)
         network = self.state.network
+        on_gpu = self.fabric.device.type == "cuda"
+        if on_gpu and not self.config.stream:
+            self.state.batches.lie_on(self.fabric.device)
+        if pays_to_compile(network, on_gpu):
+            network.compile(dynamic=False)  # its shapes are those of training and of evaluation
         self.module, *self.optimizers = self.fabric.setup(network, *self.state.optimizers)
         network.to(self.fabric.device)
+        # A GPU works off a queue: who reads a number waits until it is empty.
+        self.reads_always = not on_gpu
+        self.unread: list[Tensor] = []
 
     def fit(self) -> None:
         """Train to the last step."""
@@ -261,12 +276,17 @@ class Trainer:
                 factor = set_learning_rates(self.optimizers, config, state.step)
                 crops = self._with_noise(state.batches.next())
                 entered = time.perf_counter()
-                loss, norm = self._step(*crops)
+                self.unread.append(self._step(*crops))
+                state.step += 1
+                last = state.step == config.steps
+                written = last or state.step % each == 0
+                evaluated = last or state.step % config.evaluate_every == 0
+                read = written or evaluated or self.reads_always
+                loss, norm = self._read() if read else (None, None)
                 now = time.perf_counter()
                 inside += now - entered
-                state.step += 1
                 log.advance(state.step, loss)
-                if state.step % each == 0 or state.step == config.steps:
+                if written:
                     positions = config.crops_per_step * config.context_length
                     log.write(
                         state.step,
@@ -276,7 +296,7 @@ class Trainer:
                         tokens_per_second=(state.step - first) * positions / (now - began),
                         fraction_in_model=inside / (now - began),
                     )
-                if state.step % config.evaluate_every == 0 or state.step == config.steps:
+                if evaluated:
                     self._evaluate(log)
                 if state.step % config.evaluate_every == 0:
                     self._save()
@@ -289,13 +309,13 @@ class Trainer:
         seen, following = crops[:, :-1], crops[:, 1:]
         if self.config.context_noise:
             noise = torch.randn(seen.shape, generator=self.state.noise)
+            noise = noise.to(seen.device, non_blocking=True)
             seen = seen + self.config.context_noise * noise
         share = slice(self.fabric.global_rank, None, self.fabric.world_size)
         return self.fabric.to_device(seen[share]), self.fabric.to_device(following[share])
 
-    def _step(self, seen: Tensor, following: Tensor) -> tuple[float, float]:
-        """One optimiser step; the loss and the norm of the gradient. ValueError if either is not
-        finite: weights and saved states stay as they were."""
+    def _step(self, seen: Tensor, following: Tensor) -> Tensor:
+        """One optimiser step; its loss and the norm of its gradient, where they were computed."""
         loss = loss_of(self.config, self.record.scales, self.module(seen), seen, following)
         self.fabric.backward(loss)
         total = loss.detach()
@@ -305,18 +325,25 @@ class Trainer:
         )
         if self.fabric.world_size > 1:
             total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))
-        values = float(total), float(cast(Tensor, norm))
-        if not all(map(math.isfinite, values)):
-            kept = "" if self.run is None else f" in {self.run}"
-            raise ValueError(
-                f"the loss or its gradient is not a finite number at step {self.state.step + 1} "
-                f"(loss {values[0]:g}, gradient {values[1]:g}); the last good state{kept} is kept. "
-                "Lower --muon-lr and --adamw-lr, or look for bad values in the data."
-            )
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        return values
+        return torch.stack((total.double(), cast(Tensor, norm).double()))
+
+    def _read(self) -> tuple[float, float]:
+        """Loss and norm of the last step; ValueError if those of any step since the last reading
+        are not finite: nothing is saved before it is read."""
+        rows = torch.stack(self.unread).tolist()
+        self.unread.clear()
+        for step, values in enumerate(rows, self.state.step - len(rows) + 1):
+            if not all(map(math.isfinite, values)):
+                kept = "" if self.run is None else f" in {self.run}"
+                raise ValueError(
+                    f"the loss or its gradient is not a finite number at step {step} (loss "
+                    f"{values[0]:g}, gradient {values[1]:g}); the last good state{kept} is kept. "
+                    "Lower --muon-lr and --adamw-lr, or look for bad values in the data."
+                )
+        return rows[-1][0], rows[-1][1]
 
     @torch.no_grad()
     def held_out_loss(self) -> float:
@@ -374,15 +401,17 @@ class Log:
             kept = [line for line in whole if json.loads(line)["step"] <= first]
             write_text(self.path, "".join(f"{line}\n" for line in kept))
 
-    def write(self, step: int, **values: float) -> None:
+    def write(self, step: int, **values: float | None) -> None:
         """Record a step's numbers."""
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"step": step, **values}) + "\n")
 
-    def advance(self, step: int, loss: float) -> None:
-        """Show that a step is finished."""
+    def advance(self, step: int, loss: float | None) -> None:
+        """Show that a step is finished; its loss, if that was read."""
         self.bar.update()
+        if loss is None:
+            return
         if step % 10 == 0:
             self.bar.set_postfix(loss=f"{loss:.2e}")
         due = step % max(1, self.steps // 10) == 0 or step == self.steps
