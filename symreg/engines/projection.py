@@ -353,12 +353,13 @@ def _written(
 def _around(
     X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
 ) -> list[sympy.Expr]:
-    """Monomials and plain factors with one more step around them: sqrt(1 + m), acos(m)."""
+    """Monomials and, while there is time, plain factors with one more step around them:
+    sqrt(1 + m), acos(m)."""
     return [
         outer.backward(formula)
         for outer in OUTER
-        if not watch.over and (inner := _inner(outer, X, y, symbols)) is not None
-        for formula in _written(_plain(*inner, outer.unit), *inner)
+        if (inner := _inner(outer, X, y, symbols)) is not None
+        for formula in _written(_plain(*inner, outer.unit, watch), *inner)
     ]
 
 
@@ -378,10 +379,11 @@ def _inner(
     return _target(columns, z[good], weights), columns
 
 
-def _plain(target: Target, columns: Sequence[Column], unit: float) -> list[Product]:
+def _plain(target: Target, columns: Sequence[Column], unit: float, watch: Watch) -> list[Product]:
     """Products of powers, also with a factor without its own constant, if they are near."""
     products = [without_factors(target)]
-    if products[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
+    few = len(columns) <= MOST_VARIABLES
+    if few and products[0].mean_square > EXACT**2 and not watch.over:
         plain = plain_factors(columns, composites(columns, unit))
         products += with_one_factor(products[0], target, plain)[:PLAIN]
     return [product for product in products if product.mean_square < NEARLY]

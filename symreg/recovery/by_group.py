@@ -100,10 +100,14 @@ def _by_every_group(selection: Selection, samples: Samples, search: Search) -> S
     laws = [refit_grouped(law, every) for law in best]
     by_all = _chosen(laws, list(selection.candidates), every, search.config)
     assert by_all.grouped is not None  # for the type checker: chosen by group
-    grouped = replace(by_all.grouped, values=by_all.grouped.values[place])
+    grouped, *others = (
+        replace(form, values=form.values[place]) for form in (by_all.grouped, *by_all.forms)
+    )
     under = selection.errors.of(samples)
     law = refit_grouped(grouped, under).joint(under)
-    return replace(by_all, law=law, raw=law, errors=selection.errors, grouped=grouped)
+    return replace(
+        by_all, law=law, raw=law, errors=selection.errors, grouped=grouped, forms=tuple(others)
+    )
 
 
 def _in_all(law: GroupedLaw, groups: int, place: Sequence[int]) -> GroupedLaw:
