@@ -72,6 +72,7 @@ def measure_forces(
         "methods": sorted(methods),
         "bodies": data.attrs.get("bodies"),
         "one_system": bool(data.attrs.get("one_system")),
+        "starts": [row["start"] for row in data.attrs.get("trajectories", ())],
         **{name: data.attrs[name] for name in ("length_unit", "time_unit") if name in data.attrs},
         "metrics": metrics,
         "summary": _summary(table, metrics, methods, str(data.attrs.get("length_unit", "au"))),

@@ -21,11 +21,13 @@ from orbits.forces import UNKNOWN, known_law
 from orbits.options import keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.tables import LARGEST, read_npz
+from orbits.trajectories.outliers import screened
 from orbits.trajectories.plausibility import remark_on_scale, require_law, require_velocities
 from orbits.trajectories.sampling import Segment, segments_of
 from orbits.trajectories.tracks import (
     FEWEST_STATES,
     Remarks,
+    Table,
     Track,
     read_table,
     tracks_of,
@@ -82,7 +84,10 @@ def from_table(
             time_unit=config.time_unit, out=out,
         )  # fmt: skip
     remarks = Remarks()
-    tracks, names = tracks_of(read_table(table, config), config)
+    read = read_table(table, config)
+    tracks, names = tracks_of(read, config)
+    unit = config.length_unit, LENGTHS[config.length_unit]
+    tracks = [_screened(track, unit, read, remarks) for track in tracks]
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
@@ -152,6 +157,12 @@ def from_arrays(
         Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
         for k in range(shape[0])
     ]
+    if law == UNKNOWN:
+        states_of = Table(pd.DataFrame(), "positions", "state", 0)
+        tracks = [
+            _screened(track, (length_unit, length), states_of, remarks, f" of orbit {track.orbit}")
+            for track in tracks
+        ]
     segments = segments_of(tracks, remarks)
     if law != UNKNOWN and of_orbits.ndim:
         of_orbits = of_orbits[[int(segment.orbit) for segment in segments]]
@@ -224,6 +235,14 @@ def _times(time: np.ndarray | None, dt: float | None, shape: tuple[int, ...]) ->
             f"the times of orbit {orbit} do not rise; sort each orbit, each time once."
         )
     return times
+
+
+def _screened(
+    track: Track, unit: tuple[str, float], table: Table, remarks: Remarks, of: str = ""
+) -> Track:
+    """A track without the states that are not of the motion through their neighbours."""
+    rows = np.arange(len(track.time)) if track.rows is None else track.rows
+    return screened(track, unit, lambda some: table.places(rows[some].tolist()) + of, remarks)
 
 
 def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:

@@ -27,6 +27,16 @@ from symreg.fit.samples import Samples
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import NOISELESS
 from symreg.recovery.from_positions import RecoverFileConfig
+from symreg.recovery.leftover_words import (
+    leftover_gate,
+    leftover_metrics,
+    leftover_notes,
+    stepped,
+    stepping_gate,
+    stepping_note,
+    without,
+)
+from symreg.recovery.leftovers import leftovers
 from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.velocity import VelocityLaw, VelocityPart, velocity_law
@@ -63,9 +73,19 @@ def problems_of(samples: ForceSamples, config: RecoverConfig) -> list[Problem]:
     """
     if config.law is not None or samples.law not in (None, UNKNOWN):
         return [of_force_samples(samples, config)]
-    units = GivenUnits(samples.attributes)
+    units, axes = GivenUnits(samples.attributes), axes_of(samples.table)
+    if (steps := stepped(samples)) is not None:
+        problem = _of_distance(steps[1], config, units, None)
+        return [problem.noted((stepping_note(steps[0]),), stepping_gate(steps[0]))]
     law = velocity_law(samples.table)
     alone = len(samples.attributes.get("bodies") or ()) < 2
+    left = None if law is None or law.parts else leftovers(samples)
+    if left is not None and left.significant and (left.complete or left.central or not alone):
+        problem = _of_distance(without(samples, left), config, units, None)
+        return [problem.noted(
+            leftover_notes(left, units, axes), leftover_gate(left),
+            leftover_metrics(left, units, axes),
+        )]  # fmt: skip
     if law is None or (law.explained and law.central) or not alone:
         rest = samples if law is None else _without(samples, law)
         return [_of_distance(rest, config, units, law)]

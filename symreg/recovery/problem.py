@@ -82,6 +82,15 @@ class Problem:
     every: Samples | None = None
     floor: float = 0.0
 
+    def noted(
+        self, notes: tuple[str, ...], gate: Gate, metrics: Mapping[str, Any] | None = None
+    ) -> "Problem":
+        """The same with notes, another condition, and more numbers."""
+        return replace(
+            self, notes=(*self.notes, *notes), gates=(*self.gates, gate),
+            metrics=self.metrics | dict(metrics or {}),
+        )  # fmt: skip
+
     @property
     def si_units(self) -> dict[str, str]:
         """Units for an engine that knows dimensions; the target's under its own name."""
