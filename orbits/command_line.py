@@ -37,7 +37,7 @@ from orbits.options import (
     require_known,
     with_options,
 )
-from orbits.printing import RED, columns, facts, styled
+from orbits.printing import RED, columns, facts, plain, shortened, styled
 
 HELP, ALL_HELP = ("-h", "--help"), "--help-all"
 STANDARD_OUTPUT = "-"
@@ -107,8 +107,10 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         return 0
     except OptionError as error:
         return complain(name, f"{flag_of(error.option)} {error.problem}")
-    except ModuleNotFoundError as error:
-        return complain(name, f"the package {error.name!r} is not installed: {error}")
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        what = f"the package {error.name!r} is not installed" if missing else "a package is broken"
+        return complain(name, f"{what}: {error}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         try:
@@ -131,6 +133,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             )
         if isinstance(error, ValueError):
             return complain(name, str(error))
+        if "start new thread" in str(error):  # Python's own words for `ulimit -u`
+            return complain(name, "the system allows no further thread or process; end others.")
         raise
 
 
@@ -165,18 +169,15 @@ def interruptible() -> Iterator[None]:
 
 def complain(name: str, message: str, code: int = 2) -> int:
     """Say in one line what is wrong; returns the exit code."""
-    line = " ".join(message.split())
-    # a message may quote what was typed
-    most = 1000
-    if len(line) > most:
-        line = f"{line[: most // 2]} ... {line[-most // 3 :]}"
-    print(f"{styled(f'{name}:', RED, sys.stderr)} {line}", file=sys.stderr)
+    line = plain(shortened(message, 1000))  # a message may quote what was typed
+    with suppress(OSError):  # of a full disk, or of a reader who is gone: the code says it
+        print(f"{styled(f'{name}:', RED, sys.stderr)} {line}", file=sys.stderr, flush=True)
     return code
 
 
 def say(text: object) -> None:
     """Print a text at once."""
-    print(text, flush=True)
+    print(plain(str(text)), flush=True)
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -268,16 +269,21 @@ def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
             result = find()
         except BrokenPipeError as error:  # none of ours: what we say goes through `_Progress`
             raise ValueError(f"a pipe was closed in mid-work ({error}); run it again.") from None
+    text = facts(result) if isinstance(result, Mapping) else result
     if in_json:
         content = result.to_dict() if hasattr(result, "to_dict") else result
-        print(json.dumps(as_json(content, nan="null"), indent=2))
-    elif not quiet:
-        print(facts(result) if isinstance(result, Mapping) else result)
+        text = json.dumps(as_json(content, nan="null"), indent=2)
+    if in_json or not quiet:
+        try:
+            say(text)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
     return getattr(result, "exit_code", 0)
 
 
 class _Progress:
-    """A stream whose reader may go away: the work goes on, in silence."""
+    """A stream whose reader may go away, or whose disk be full: the work goes on, in silence."""
 
     def __init__(self, stream: Any, silence: Any) -> None:
         self._stream, self._silence = stream, silence
@@ -291,7 +297,7 @@ class _Progress:
     def _while_read(self, call: Callable[[], Any]) -> Any:
         try:
             return call()
-        except BrokenPipeError:
+        except OSError:
             self._stream = self._silence
             return call()
 

@@ -31,7 +31,7 @@ def run(
     *,
     predictor: typing.Any = None,
     untrained: collections.abc.Callable[..., typing.Any] | None = None,
-    progress: collections.abc.Callable[[str], object] = ...,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     law: str = ...,
     system: typing.Literal['relative', 'barycentric'] = ...,
     orbits: int = ...,
@@ -100,7 +100,7 @@ def run(
 def recover(
     table: typing.Any,
     config: RecoverConfig | None = None,
-    progress: collections.abc.Callable[[str], object] | None = None,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     *,
     law: str | None = ...,
     target: tuple[str, ...] | str = ...,
@@ -130,7 +130,7 @@ def recover(
 def weigh(
     data: typing.Any,
     config: WeighConfig | None = None,
-    progress: collections.abc.Callable[[str], object] | None = None,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     *,
     law: str = ...,
     reference: str = ...,

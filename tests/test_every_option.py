@@ -77,6 +77,7 @@ symreg recover own.csv own.json --target F --features r --groups g --units r=au,
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --errors relative --no-null \
     --per-group g --bad-rows mend
+symreg recover shares.csv shares.json --target p --features r --form exp(-a*r) --trials n --no-null
 orbits import many.csv x.zarr --orbit run --law newton --gm 39.44
 symreg recover long.csv moved.json --trajectories --body name --time time \
     --position x,y --seeds 1 --no-null --engine projection --noise 1e-6
@@ -216,6 +217,8 @@ def folder(tmp_path_factory):
     (folder / "own.csv").write_text(
         "r,F,g,s\n" + "".join(f"{r},{39.5 / r**2},{i % 8},0.01\n" for i, r in enumerate(rows))
     )
+    shares = "".join(f"{r},{round(20 * math.exp(-r)) / 20},20\n" for r in rows)
+    (folder / "shares.csv").write_text(f"r,p,n\n{shares}")
     pair = "m1,m2,x1,y1,x2,y2,ax1,ay1,ax2,ay2\n"
     for i, r in enumerate(rows):
         m1, m2 = 1 + 0.02 * i, 0.5 + 0.03 * ((7 * i) % 11)

@@ -5,8 +5,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -17,11 +16,11 @@ from lightning_fabric import Fabric
 from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
-from tqdm import tqdm
 
 from orbits.files import held, write_text
 from orbits.memory import out_of_memory, require_memory
 from orbits.options import keywords_of, options_from
+from orbits.progress import Wanted, bar
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,
@@ -58,7 +57,7 @@ def train(
     data: Data,
     config: TrainConfig | None = None,
     out: str | os.PathLike[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Wanted = None,
     **options: Any,
 ) -> WorldModel:
     """Train a model on a data set.
@@ -70,7 +69,8 @@ def train(
         data: a data set, or its path.
         config: options; by default the defaults.
         out: folder of the run.
-        progress: called with a line of text now and then. A terminal shows a bar.
+        progress: called with a line of text now and then; False for silence. A terminal and a
+            notebook show a bar.
         options: further options by name, such as `attention="lssar(p=3)", context_length=2`.
 
     Returns:
@@ -161,7 +161,7 @@ def _train(
     data: Data,
     run: Path | None,
     config: TrainConfig,
-    progress: Callable[[str], None] | None,
+    progress: Wanted,
     returns: bool,
 ) -> WorldModel | None:
     """The work of each process; returns the model if it can."""
@@ -241,7 +241,7 @@ class Trainer:
     record: RunRecord
     state: State
     held_out: Tensor
-    progress: Callable[[str], None] | None
+    progress: Wanted
 
     def __post_init__(self) -> None:
         self.config = self.record.train
@@ -282,7 +282,7 @@ class Trainer:
                     self._save()
             self._save()
         finally:
-            log.bar.close()
+            log.close()
 
     def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
         """This process's share of a batch: positions as seen, and the next ones."""
@@ -357,13 +357,15 @@ class Log:
         run: Path | None,
         first: int,
         config: TrainConfig,
-        progress: Callable[[str], None] | None,
+        progress: Wanted,
         fabric: Fabric,
     ) -> None:
         steps = config.steps
         self.steps, self.progress, self.speaks = steps, progress, fabric.is_global_zero
-        hidden = None if self.speaks else True  # None: shown on a terminal alone
-        self.bar = tqdm(total=steps, initial=first, unit="step", desc="train", disable=hidden)
+        with ExitStack() as stack:
+            wanted, what = progress if self.speaks else False, {"unit": "step", "desc": "train"}
+            self.bar = stack.enter_context(bar(wanted, total=steps, initial=first, **what))
+            self.close = stack.pop_all().close
         self.told = time.monotonic()
         self.path = None if run is None or not self.speaks else run / "metrics.jsonl"
         if self.path is not None:
@@ -385,6 +387,6 @@ class Log:
             self.bar.set_postfix(loss=f"{loss:.2e}")
         due = step % max(1, self.steps // 10) == 0 or step == self.steps
         due = due or time.monotonic() > self.told + 60
-        if self.progress and self.speaks and due:
+        if callable(self.progress) and self.speaks and due:
             self.told = time.monotonic()
             self.progress(f"step {step} of {self.steps}: loss {loss:.3e}")

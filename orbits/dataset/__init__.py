@@ -41,6 +41,7 @@ from orbits.files import (
     write_json,
     write_sealed,
 )
+from orbits.options import checked
 
 Data = xr.Dataset | str | os.PathLike[str]
 """A dataset, or its path."""
@@ -346,6 +347,7 @@ def as_dataset(data: Data) -> xr.Dataset:
     )
 
 
+@checked
 def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
 

@@ -1,9 +1,9 @@
 """The fingerprints of an integrator: of which state is the second difference the force?
 
-A motion has x(k+1) - 2 x(k) + x(k-1) = dt^2 a(k) only up to terms of order dt^4. Positions that were
-stepped at just these times have it to the last digit: leapfrog and the symplectic Euler methods with
-the force at k, explicit Euler with that at k - 1, implicit Euler with that at k + 1, and others with
-a mixture of them.
+A motion has x(k+1) - 2 x(k) + x(k-1) = dt^2 a(k) only up to terms of order dt^4. Positions that
+were stepped at just these times have it to the last digit: leapfrog and the symplectic Euler
+methods with the force at k, explicit Euler with that at k - 1, implicit Euler with that at k + 1,
+and others with a mixture of them.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""States that are not of the motion through their neighbours: single slips, and blocks moved as one.
+"""States that are not of the motion through their neighbours: single slips, blocks moved as one.
 
 The motion is predicted at every state from its nearest neighbours, by the polynomial through them.
 A slip stands out, and its neighbours no longer do without it. Of a block that is displaced only the
@@ -80,14 +80,14 @@ def outliers_of(time: np.ndarray, values: np.ndarray) -> Outliers:
 
 
 def screened(
-    track: Track, unit: tuple[str, float], places: Callable[[list[int]], str], remarks: Remarks
+    track: Track, unit: tuple[str, float], places: Callable[[Sequence[int]], str], remarks: Remarks
 ) -> Track:
     """A track without outliers; up to `BRIDGED` of them in a row are predicted from the others.
 
     Args:
         track: at any times.
         unit: of length in the source, and its size in au.
-        places: what the source calls some of the track's states.
+        places: what the source calls some of its rows.
         remarks: where the states that were left out are named.
     """
     count = len(track.time)
@@ -105,16 +105,19 @@ def screened(
     for k in np.flatnonzero(out):
         nodes, weights = _weights(track.time, ~out, np.array([k]))
         filled[k] = weights[0] @ values[nodes[0]]
+    rows = np.arange(count) if track.rows is None else track.rows
     if found.single:
         apart = np.max(np.linalg.norm((values - filled)[list(found.single)], axis=1)) / unit[1]
         remarks.say(
-            f"far from the motion through their neighbours, by up to {apart:.2g} {unit[0]}, and left "
-            f"out: {places(list(found.single))}"
+            f"far from the motion through their neighbours, by up to {apart:.2g} {unit[0]}, and "
+            f"left out: {places(rows[list(found.single)].tolist())}"
         )
     for (a, b), shift in zip(found.blocks, found.shifts, strict=True):
         by = ", ".join(f"{each / unit[1]:.4g}" for each in shift)
+        first, last = (places([int(rows[k])]) for k in (a, b))
         remarks.say(
-            f"displaced together by ({by}) {unit[0]} and left out: {places(list(range(a, b + 1)))}"
+            f"{b - a + 1} states displaced together by ({by}) {unit[0]} and left out: from {first} "
+            f"to {last}"
         )
     lost = np.zeros(count, dtype=bool)
     for a, b in edges:

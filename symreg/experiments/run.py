@@ -14,6 +14,7 @@ from orbits.files import write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
 from orbits.options import keywords_of, options_from, with_options
+from orbits.progress import Progress, Wanted, told
 from orbits.workers import worker_count
 from symreg.engines import choose_engine
 from symreg.experiments import steps
@@ -44,7 +45,7 @@ def run(
     *,
     predictor: Any = None,
     untrained: Callable[..., Any] | None = None,
-    progress: Callable[[str], object] = print,
+    progress: Wanted = None,
     **options: Any,
 ) -> Run:
     """Run one experiment; its folder keeps `verdict.json`, the figures and `report.html`.
@@ -56,7 +57,8 @@ def run(
             for `--model`.
         untrained: makes your untrained model, for the control `untrained`; without it, that control
             is left out.
-        progress: called with a line of text when a step begins and when it ends.
+        progress: called with a line of text when a step begins and when it ends; False for
+            silence. By default lines are printed, and a notebook shows a bar.
         **options: override `config`: `law="hooke"`, `context_length=64`, `out="runs/mine"`.
 
     Raises:
@@ -71,18 +73,22 @@ def run(
         config = with_options(config, standing)
     elif untrained is not None:
         raise ValueError("untrained is given and predictor is no object: give --untrained-model.")
-    config = of_data(config)
-    progress(f"symbolic regression: {check(config)}")
+    with told(progress, "run", print) as say:
+        return _run(of_data(config), model, say)
+
+
+def _run(config: RunConfig, model: Any, say: Progress) -> Run:
+    say(f"symbolic regression: {check(config)}")
     require_same_run(config)
     if config.model is not None and not config.fit:
         # what is no model is said before anything is simulated for it
         model = OwnModel(config, model).predictor
-    with Cache(config.folder, worker_count(config.workers, MEMORY), progress) as keep:
+    with Cache(config.folder, worker_count(config.workers, MEMORY), say) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
         for future in experiment(config, keep, model):
             future.result()
-        progress("draw the figures and write the report")
+        say("draw the figures and write the report")
         result = judged(config, keep.folder, keep.records)
         finish(result, config)
     return result

@@ -1,7 +1,7 @@
 """The equations of motion of one body along its path, integrated against bumps: no differences.
 
-For bumps phi_j of compact support, int phi_j'' x dt = int phi_j a dt. Narrow bumps, begun every half
-of their half-width, span what wider ones see too, once the rows are weighed by their whole
+For bumps phi_j of compact support, int phi_j'' x dt = int phi_j a dt. Narrow bumps, begun every
+half of their half-width, span what wider ones see too, once the rows are weighed by their whole
 covariance: every error of a position enters both sides, so that row j is off by
 
     sum_t (phi_j''(t) - phi_j(t) K(t)) e(t),   K = da/dx,
@@ -10,6 +10,7 @@ and with white e the covariance is exact to first order. Rows are divided by its
 a sum of squares is then as probable as it says.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,7 +101,7 @@ class WeakPath:
         ends = np.linspace(0, samples - overlap, count + 1).astype(int)
         return [
             slice(stretch.start + int(a), stretch.start + int(b) + overlap)
-            for a, b in zip(ends, ends[1:], strict=False)
+            for a, b in itertools.pairwise(ends)
         ]
 
     def _factor(self, rows: slice, floor: Vectors, slope: np.ndarray) -> np.ndarray:

@@ -219,10 +219,21 @@ def test_a_file_of_options_that_says_two_things_or_endless_ones_is_refused(
     assert message in capsys.readouterr().err
 
 
-def test_work_goes_on_when_nobody_reads_its_progress(monkeypatch):
-    """`command 2>&1 | head -1`: what is to be written is written."""
+def unread():
+    """A pipe whose reader has gone: `command 2>&1 | head -1`."""
     read_end, write_end = os.pipe()
     os.close(read_end)
+    return open(write_end, "w")
+
+
+def full():
+    """A log on a full disk: `command 2> log`."""
+    return open("/dev/full", "w")
+
+
+@pytest.mark.parametrize("stream", [unread, full])
+def test_work_goes_on_when_its_progress_cannot_be_written(stream, monkeypatch):
+    """What is to be written is written, and a mistake keeps its exit code."""
     done = []
 
     def work(*_):
@@ -230,21 +241,39 @@ def test_work_goes_on_when_nobody_reads_its_progress(monkeypatch):
         print("another", flush=True)
         done.append(True)
 
-    with open(write_end, "w") as stream:
-        monkeypatch.setattr("sys.stderr", stream)
-        assert run_with(["probe", "x"], work)[0] == 0
+    for command, code in ((work, 0), (broken, 2)):
+        out = stream()
+        monkeypatch.setattr("sys.stderr", out)
+        assert run_with(["probe", "x"], command)[0] == code
         monkeypatch.undo()
-        with suppress(BrokenPipeError):
-            stream.close()
+        with suppress(OSError):
+            out.close()
     assert done == [True]
+
+
+def broken(*_):
+    raise BrokenPipeError(32, "Broken pipe")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RuntimeError("can't start new thread"), "no further thread"),
+        (ImportError("libx.so: failed to map segment"), "a package is broken: libx"),
+        (ModuleNotFoundError("No module named 'x'", name="x"), "package 'x' is not installed"),
+    ],
+)
+def test_what_a_machine_refuses_is_one_line(error, message, capsys):
+    def fail(*_):
+        raise error
+
+    assert run_with(["probe", "x"], fail)[0] == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_model_that_ends_the_program_and_a_pipe_that_breaks_inside_are_told(capsys):
     def leave(*_):
         raise SystemExit(0)
-
-    def broken(*_):
-        raise BrokenPipeError(32, "Broken pipe")
 
     assert run_with(["probe", "x"], leave)[0] == 2
     assert "sys.exit(0)" in capsys.readouterr().err
