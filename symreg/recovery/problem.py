@@ -86,6 +86,8 @@ class Problem:
     floor: float = 0.0
     labels: tuple[str, ...] = ()
     source: Source = field(default_factory=pd.DataFrame)
+    component: bool = False
+    screened: bool = False
 
     def noted(
         self, notes: tuple[str, ...], gate: Gate, metrics: Mapping[str, Any] | None = None
