@@ -301,6 +301,7 @@ class _Search:
         self, path: Path, acceleration: Vectors, error: Vectors, centre: np.ndarray | float = 0.0
     ) -> None:
         self.centre = centre + np.zeros(path.position.shape[1])
+        self.origin: _Search | None = None
         self.path, self.acceleration, self.error = path, acceleration, error
         self.size = float(np.sqrt(np.mean(np.sum(acceleration**2, axis=1))))
         self.curve = _Curve(path.position, acceleration)
@@ -339,7 +340,14 @@ class _Search:
     def about(self, shift: np.ndarray) -> "_Search":
         """The same about another centre, so far from this one."""
         path = replace(self.path, position=self.path.position - shift)
-        return _Search(path, self.acceleration, self.error, self.centre + shift)
+        other = _Search(path, self.acceleration, self.error, self.centre + shift)
+        other.origin = self.origin or self
+        return other
+
+    def without(self, kinds: Sequence[Kind], kind: Kind) -> _Fit:
+        """The fit without one of the parts; without another centre it is about the origin."""
+        others = [other for other in kinds if other is not kind]
+        return (self.origin or self if kind is CENTRE else self).fit(others)
 
     def split(self, kinds: Sequence[Kind], values: np.ndarray) -> list[np.ndarray]:
         """Numbers of the parts, one array each; those of the curve left out."""
@@ -380,10 +388,9 @@ def leftovers(samples: ForceSamples) -> Leftovers | None:
     if path is None or not path.stretches:
         return None
     acceleration, error = vectors(samples.table, "a_"), vectors(samples.table, "sigma_a_")
-    search = _Search(path, acceleration, error)
-    named = _chosen(search, KINDS)
-    search = _settled(search, named)
-    named = _pruned(search, named + _periodic(search, named))
+    ways = [_named(_Search(path, acceleration, error), first) for first in (_of_state, _periodic)]
+    # a wave beside a wrong part, or a part beside a wrong wave: the shorter description
+    search, named = min(ways, key=lambda way: _length(way[0].fit(way[1])))
     if not _left(search, named):
         return _told(search, named)
     plain = _Search(path, acceleration, error)
@@ -393,6 +400,22 @@ def leftovers(samples: ForceSamples) -> Leftovers | None:
                 return _told(among, beside + more)
     # beside what is explained by nothing the numbers of a part mean nothing
     return _told(search, named) if _most_of_it(search, named) else _told(plain, [])
+
+
+def _named(
+    search: "_Search", first: Callable[["_Search", Sequence[Kind]], list[Kind]]
+) -> tuple["_Search", list[Kind]]:
+    """Parts that have a name, those of one sort first, and the search with them settled."""
+    kinds = first(search, [])
+    search = _settled(search, kinds)
+    then = _periodic if first is _of_state else _of_state
+    kinds = kinds + then(search, kinds)
+    search = _settled(search, kinds)
+    return search, _pruned(search, kinds)
+
+
+def _of_state(search: "_Search", kinds: Sequence[Kind]) -> list[Kind]:
+    return _chosen(search, KINDS, kinds)
 
 
 def _settled(search: "_Search", kinds: Sequence[Kind]) -> "_Search":
@@ -450,7 +473,7 @@ def _pruned(search: "_Search", kinds: Sequence[Kind], beside: Sequence[Kind] = (
 def _is_sure(search: "_Search", kinds: Sequence[Kind], kind: Kind) -> bool:
     """Whether a part is beyond chance, in a number of its own too, and of a size that counts."""
     fit = search.fit(kinds)
-    if _chance(search.fit([other for other in kinds if other is not kind]), fit) >= SURE:
+    if _chance(search.without(kinds, kind), fit) >= SURE:
         return False
     at = list(kinds).index(kind)
     values = search.coefficients(kinds, fit)[at] + (search.centre if kind is CENTRE else 0)
@@ -570,7 +593,7 @@ def _told(search: _Search, kinds: Sequence[Kind]) -> Leftovers:
     acceleration, growth, parts = np.zeros_like(pull), np.ones(len(pull)), []
     for kind, values, error in zip(kinds, coefficients, errors, strict=True):
         others = [other for other in kinds if other is not kind]
-        without = search.fit(others)
+        without = search.without(kinds, kind)
         numbers = search.centre + values if kind is CENTRE else values
         also = [
             other for other in KINDS
