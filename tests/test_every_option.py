@@ -101,7 +101,8 @@ symreg run --out own --workers 2 --seed 1 --held-out-orbits 12 --sources kicked 
     --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
     --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
     --trained-on flat.zarr --search-seeds 1
-symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 --sources orbit kicked \
+symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 \
+    --sources orbit kicked \
     --controls injected untrained keplerian --bodies earth \
     --readouts jacobian(states=10) kick_response(steps=3) linear(states=60) \
     causal(states=60,steps=2) evaluate(steps=5) extrapolate \

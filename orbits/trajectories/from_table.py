@@ -5,6 +5,7 @@ import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from orbits.options import checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.quantities import without_unit
 from orbits.tables import LARGEST, as_table, read_npz
+from orbits.trajectories.outliers import screened
 from orbits.trajectories.plausibility import remark_on_scale, require_law, require_velocities
 from orbits.trajectories.sampling import Segment, segments_of
 from orbits.trajectories.tracks import (
@@ -83,11 +85,15 @@ def from_table(
             time_unit=config.time_unit, out=out,
         )  # fmt: skip
     remarks = Remarks()
-    tracks, names = tracks_of(read_table(table, config), config)
+    read = read_table(table, config)
+    tracks, names = tracks_of(read, config)
+    unit = config.length_unit, LENGTHS[config.length_unit]
+    given = _counts(tracks)
+    tracks = [screened(track, unit, read.places, remarks) for track in tracks]
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
-        config.origin, (config.length_unit, config.time_unit), remarks,
+        config.origin, (config.length_unit, config.time_unit), remarks, given,
     )  # fmt: skip
     data = _dataset(segments, source, out)
     for line in remarks.lines if announce else ():
@@ -157,6 +163,11 @@ def from_arrays(
         Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
         for k in range(shape[0])
     ]
+    given = _counts(tracks)
+    tracks = [
+        screened(track, (length_unit, length), partial(_states, track.orbit), remarks)
+        for track in tracks
+    ]
     segments = segments_of(tracks, remarks)
     if law != UNKNOWN and of_orbits.ndim:
         of_orbits = of_orbits[[int(segment.orbit) for segment in segments]]
@@ -166,7 +177,9 @@ def from_arrays(
     }  # fmt: skip
     names = tuple(f"body{k + 1}" for k in range(states[0].shape[2]))
     units = length_unit, time_unit
-    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", units, remarks)
+    source = _Source(
+        configuration, names, len(states) > 1, law, of_orbits, "", units, remarks, given
+    )
     return _dataset(segments, source, out)
 
 
@@ -239,6 +252,18 @@ def _times(time: np.ndarray | None, dt: Any, shape: tuple[int, ...], unit: str) 
     return times
 
 
+def _counts(tracks: Sequence[Track]) -> str:
+    """How many orbits and states there are."""
+    states = [len(track.time) for track in tracks]
+    of = f"{min(states)}" + (f" to {max(states)}" if max(states) > min(states) else "")
+    return f"{len(tracks)} orbit{'s' * (len(tracks) > 1)} of {of} states"
+
+
+def _states(orbit: str, rows: Sequence[int]) -> str:
+    """States of an array, in words."""
+    return f"state{'s' * (len(rows) > 1)} {', '.join(map(str, rows))} of orbit {orbit}"
+
+
 def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
     """The arrays of a .npz file that holds orbits by orbit, time and axis; None for any other."""
     if isinstance(table, (pd.DataFrame, np.ndarray)) or Path(table).suffix != ".npz":
@@ -273,6 +298,8 @@ class _Source:
     units: tuple[str, str]
     """Of length and time."""
     remarks: Remarks
+    given: str = ""
+    """How many orbits and states there were."""
 
 
 def _dataset(
@@ -315,7 +342,7 @@ def _optional(
     segments: Sequence[Segment], source: _Source, names: Sequence[str]
 ) -> Mapping[str, Any]:
     """Attributes that not every dataset has."""
-    optional: dict[str, Any] = {}
+    optional: dict[str, Any] = {"given": source.given} if source.given else {}
     if source.origin:
         optional["centre"] = source.origin
     if len(names) > 1:

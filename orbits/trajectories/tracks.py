@@ -36,17 +36,19 @@ class Track:
         time: (time,) yr, rising.
         position: (time, body, axis) au.
         velocity: (time, body, axis) au/yr, if given.
+        rows: (time,) of the source, from 0, where the first body's are.
     """
 
     orbit: str
     time: np.ndarray
     position: np.ndarray
     velocity: np.ndarray | None
+    rows: np.ndarray | None = None
 
     def part(self, rows: np.ndarray) -> "Track":
         """Some of its states."""
-        velocity = None if self.velocity is None else self.velocity[rows]
-        return Track(self.orbit, self.time[rows], self.position[rows], velocity)
+        velocity, own = (None if v is None else v[rows] for v in (self.velocity, self.rows))
+        return Track(self.orbit, self.time[rows], self.position[rows], velocity, own)
 
 
 @dataclass
@@ -78,6 +80,10 @@ class Table:
     def place(self, row: int) -> str:
         """A row's name, by its position in the source."""
         return named_rows(self.source, [row], blank_lines=True)
+
+    def places(self, rows: Sequence[int]) -> str:
+        """Names of several rows."""
+        return named_rows(self.source, rows, blank_lines=True)
 
 
 def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
@@ -143,7 +149,7 @@ def tracks_of(table: Table, config: ImportConfig) -> tuple[list[Track], tuple[st
     return [
         Track(
             each.orbit, each.time * time, each.position * length,
-            None if each.velocity is None else each.velocity * length / time,
+            None if each.velocity is None else each.velocity * length / time, each.rows,
         )
         for each in tracks
     ], names  # fmt: skip
@@ -212,7 +218,8 @@ def _track(
             )
     position, *velocity = (np.stack(each, axis=1) for each in others)
     _require_motion(position, names, table.name)
-    return Track(orbit, times[0], position, velocity[0] if velocity else None)
+    source = parts[0].index.to_numpy()
+    return Track(orbit, times[0], position, velocity[0] if velocity else None, source)
 
 
 def _require_order(

@@ -109,7 +109,9 @@ def find(problem: Problem, search: Search) -> Finding:
     guard = search.guard
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
-    parts, selection, outlying = _selected(samples, search, rng, problem.any_law)
+    parts, selection, outlying = _selected(
+        samples, search, rng, problem.any_law and not problem.screened
+    )
     whole, held_out, known = parts.whole, parts.held_out, samples.errors is not None
     r2_linear, r2_log = guard.part(
         "R² of the rows kept aside",

@@ -63,6 +63,8 @@ class Problem:
         columns: names of columns that formulas cannot contain, by their spelling there.
         group_values: of the column whose groups have their own constants.
         every: all rows of a large table that the samples are part of.
+        component: whether the target is one component of a vector, which no law is named by.
+        screened: whether outliers were sought before: where each row's error is known.
         floor: relative error of the target that no law need explain, unless another is given.
         labels: unused columns of text that may tell groups apart.
         source: of the rows, for the names of these.
@@ -84,6 +86,17 @@ class Problem:
     floor: float = 0.0
     labels: tuple[str, ...] = ()
     source: Source = field(default_factory=pd.DataFrame)
+    component: bool = False
+    screened: bool = False
+
+    def noted(
+        self, notes: tuple[str, ...], gate: Gate, metrics: Mapping[str, Any] | None = None
+    ) -> "Problem":
+        """The same with notes, another condition, and more numbers."""
+        return replace(
+            self, notes=(*self.notes, *notes), gates=(*self.gates, gate),
+            metrics=self.metrics | dict(metrics or {}),
+        )  # fmt: skip
 
     @property
     def si_units(self) -> dict[str, str]:

@@ -383,7 +383,7 @@ def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[s
 
 
 def _forms(finding: Finding, problem: Problem) -> tuple[str, ...]:
-    if not problem.any_law:
+    if not problem.any_law or problem.component:
         return ()
     grouped, samples = finding.selection.grouped, finding.samples
     law = finding.law if grouped is None else grouped.of_group(0)

@@ -499,8 +499,8 @@ def _numeric(
         text = str(values.iloc[row])[:30]
         if is_complex(values.iloc[row]):
             raise ValueError(
-                f"{path}: the column {name} has complex values, such as {values.iloc[row]}; give their real "
-                "and imaginary parts, or size and phase, as columns of their own."
+                f"{path}: the column {name} has complex values, such as {values.iloc[row]}; give "
+                "their real and imaginary parts, or size and phase, as columns of their own."
             )
         if 2 * wrong.sum() < values.notna().sum():
             raise ValueError(
