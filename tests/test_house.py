@@ -25,11 +25,11 @@ FILES = {
     for path in (ROOT / package).rglob("*.py")
 }
 LIMITS = {
-    # names of rows, units that arrays carry, labels as text, arguments checked as options are
+    # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions
     "orbits": {
-        "code_lines": 6530,
+        "code_lines": 6830,
         "options": 40,
-        "capitals": 83,
+        "capitals": 93,
         "imports_in_functions": 28,
         "modules_in_cycles": 0,
     },
@@ -41,11 +41,11 @@ LIMITS = {
         "imports_in_functions": 39,
         "modules_in_cycles": 0,
     },
-    # one guard after the search, robust outliers, rounding of columns, operators of every engine
+    # a guard after the search, robust outliers, rounding of columns, leftovers of trajectories
     "symreg": {
-        "code_lines": 16500,
+        "code_lines": 17250,
         "options": 121,
-        "capitals": 498,
+        "capitals": 527,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },

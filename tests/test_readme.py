@@ -55,7 +55,7 @@ def test_what_the_readme_links_to_exists():
 
 @pytest.mark.slow
 def test_a_run_prints_what_the_readme_shows(tmp_path, capsys, monkeypatch):
-    """Words to the letter; numbers within 1 %, since processors round differently, and errors on far
+    """Words to the letter; numbers within 1 %, since processors round differently; errors on far
     states, which are drawn anew, within a half."""
     monkeypatch.setenv("COLUMNS", "120")  # as wide as in a file
     (shown,) = (block for block in blocks_of("") if block.startswith("states"))

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -105,7 +106,8 @@ def _broken(name: str) -> Callable[[Motion], np.ndarray]:
     """The terms of a part of the whole field."""
 
     def columns(motion: Motion) -> np.ndarray:
-        path, law = motion.path, SimpleNamespace(acceleration=lambda position, gm: motion.pull)
+        path = motion.path
+        law: Any = SimpleNamespace(acceleration=lambda position, gm: motion.pull)
         logs = np.log(np.linalg.norm(path.position, axis=1))
         scale = float(logs.mean()), float(logs.std()) or 1.0
         gm = np.ones(len(logs))
