@@ -52,8 +52,8 @@ kernel_first = False
 
 
 def passes_for(v: Tensor) -> Literal["triton", "flex"]:
-    """What `fused_attention` computes with: FlexAttention; with `kernel_first` the Triton kernel, on
-    a CUDA device, for float32 and bfloat16 and heads of at most 128."""
+    """What `fused_attention` computes with: FlexAttention, or with `kernel_first` the Triton
+    kernel, on a CUDA device, for float32 and bfloat16 and heads of at most 128."""
     fits = kernel_first and v.is_cuda and v.dtype in (torch.float32, torch.bfloat16)
     return "triton" if kernel and fits and v.shape[-1] <= kernel.WIDEST else "flex"
 
