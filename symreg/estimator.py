@@ -243,11 +243,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     def equations_(self) -> pd.DataFrame:
         """Every candidate of every search, simplest first."""
         check_is_fitted(self)
+        parsed = self.recovery_.parsed  # sympy's own reader takes gamma for the function
         rows = [
-            (each.complexity, each.loss, each.score, each.expression,
-             sympy.sympify(each.expression))
+            (each.complexity, each.loss, each.score, each.expression, parsed(each.expression)[0])
             for each in self.recovery_.pareto_front
-        ]  # fmt: skip
+        ]
         columns = ["complexity", "loss", "score", "equation", "sympy_format"]
         return pd.DataFrame(rows, columns=columns).sort_values("complexity", ignore_index=True)
 

@@ -252,10 +252,10 @@ class Recovery(Result):
         if (groups := self.per_group) is not None:
             text = groups.form
             values = {name: values[of[0]] for name, of in groups.constants.items() if len(of) == 1}
-        formula, symbols = self._parsed(text)
+        formula, symbols = self.parsed(text)
         return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
 
-    def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
+    def parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""
         symbols = {name: sympy.Symbol(name, positive=True) for name in names_of(text)}
         for name, (low, _) in self.domain.items():
@@ -387,7 +387,7 @@ class Recovery(Result):
             values = self.by_group()[own].to_numpy(dtype=float)[group].T
             covariance = np.array(groups.covariance)[group]
         if len(covariance):
-            form, symbols = self._parsed(text)
+            form, symbols = self.parsed(text)
             numbered = form.xreplace({symbols[n]: constant_symbol(i) for i, n in enumerate(own)})
             slopes = np.column_stack(
                 [
