@@ -37,6 +37,7 @@ def generate(
     out: str | os.PathLike[str] | None = None,
     config: GenerateConfig | None = None,
     *,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     law: str = ...,
     system: typing.Literal['relative', 'barycentric', 'nbody'] = ...,
     orbits: int = ...,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbits.command_line import Command, Positional
+from orbits.command_line import Command, Positional, say
 from orbits.command_line import main as run_command
 from orbits.config import (
     EphemerisConfig,
@@ -52,7 +52,7 @@ def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:
 def _import(table: str, path: str, config: ImportConfig) -> dict[str, Any]:
     from orbits.trajectories.from_table import from_table
 
-    data = from_table(table, path, config, announce=lambda line: print(f"{table}: {line}."))
+    data = from_table(table, path, config, announce=lambda line: say(f"{table}: {line}."))
     attributes = data.attrs
     return {
         "dataset": path,

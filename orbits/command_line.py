@@ -37,7 +37,7 @@ from orbits.options import (
     require_known,
     with_options,
 )
-from orbits.printing import RED, columns, facts, styled
+from orbits.printing import RED, columns, facts, plain, shortened, styled
 
 HELP, ALL_HELP = ("-h", "--help"), "--help-all"
 STANDARD_OUTPUT = "-"
@@ -112,7 +112,11 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
         what = f"the package {error.name!r} is not installed" if missing else "a package is broken"
         return complain(name, f"{what}: {error}")
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        most = 120  # characters of a path, which may be no path
+        shown = str(error.filename)
+        where = (
+            f"{shown if len(shown) <= most else shown[:most] + '...'}: " if error.filename else ""
+        )
         try:
             os.getcwd()
         except OSError:
@@ -169,11 +173,7 @@ def interruptible() -> Iterator[None]:
 
 def complain(name: str, message: str, code: int = 2) -> int:
     """Say in one line what is wrong; returns the exit code."""
-    line = " ".join(message.split())
-    # a message may quote what was typed
-    most = 1000
-    if len(line) > most:
-        line = f"{line[: most // 2]} ... {line[-most // 3 :]}"
+    line = plain(shortened(message, 1000))  # a message may quote what was typed
     with suppress(OSError):  # of a full disk, or of a reader who is gone: the code says it
         print(f"{styled(f'{name}:', RED, sys.stderr)} {line}", file=sys.stderr, flush=True)
     return code
@@ -181,7 +181,7 @@ def complain(name: str, message: str, code: int = 2) -> int:
 
 def say(text: object) -> None:
     """Print a text at once."""
-    print(text, flush=True)
+    print(plain(str(text)), flush=True)
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

@@ -9,6 +9,8 @@ from orbits.options import Above, AtLeast, Between, OptionError, Options, requir
 UNKNOWN = "unknown"
 """Stands in for a law: measured trajectories, whatever force moves them."""
 
+LARGEST_NOISE = 1e20
+"""au: the visible universe has 6e15."""
 SAMPLES_LIMIT, ORBITS_LIMIT, WORKERS_LIMIT = 10_000_000, 1_000_000_000, 4096
 """More samples per orbit, orbits or processes are a slip of the finger."""
 
@@ -210,7 +212,7 @@ def _columns(text: str) -> tuple[str, ...]:
 class ForcesConfig(Options):
     """How accelerations are measured along trajectories."""
 
-    noise: Annotated[float, AtLeast(0)] = 0.0
+    noise: Annotated[float, Between(0, LARGEST_NOISE)] = 0.0
     """Standard error of a position, au; 0 estimates it from high differences, body by body."""
 
 

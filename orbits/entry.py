@@ -26,13 +26,25 @@ def enter(program: str) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):  # one of ASCII alone shows \xb7 for a dot
         sys.stdout.reconfigure(errors="backslashreplace")
 
+    process, leave = os.getpid(), os._exit
+
     def quit_at_once(number: int, frame: FrameType | None) -> None:
         os.write(2, f"{program}: interrupted before anything was begun.\n".encode())
-        os._exit(INTERRUPTED)
+        leave(INTERRUPTED)
 
     answered = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
     for number in answered:
         signal.signal(number, quit_at_once)
+    code = None
+
+    def leave_aloud(status: int) -> NoReturn:
+        """In place of `os._exit`, by which a model's code could end all in silence, as a success.
+        A forked process has no other way to end; once the command has, its own exit code stays."""
+        if os.getpid() == process and code is None:
+            sys.exit(status)
+        leave(status if code is None else code)
+
+    os._exit = leave_aloud
     code = import_module(f"{program}.cli").main()
     for number in answered:
         signal.signal(number, signal.SIG_IGN)
@@ -40,5 +52,5 @@ def enter(program: str) -> NoReturn:
         atexit._run_exitfuncs()
         with suppress(OSError):
             sys.stdout.flush()
-        os._exit(code)
+        leave(code)
     sys.exit(code)

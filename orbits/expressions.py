@@ -6,28 +6,51 @@ it. The time for algebra is limited, too.
 
 import ast
 import math
+import re
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 import sympy
 
 from orbits.time_limit import limited
 
-MAX_LENGTH = 500
-"""Characters; longer formulas are a mistake or an attack."""
 
-MAX_EXPONENT = 64
-"""Largest constant exponent: sympy would multiply out 2**10**9 for ever."""
+@dataclass(frozen=True)
+class Limits:
+    """The largest formula that is read: a larger one is a mistake or an attack.
 
-MAX_NUMBER = 1e100
-"""Largest constant, and largest value of a constant part, of a formula."""
+    Attributes:
+        length: characters, each name counted as one, since a column's may be long.
+        depth: levels of brackets, powers and signs; a sum or product is one.
+        exponent: of constants: sympy would multiply out 2**10**9 for ever.
+        number: of constants, and of constant parts.
+        exponential: argument of exp, sinh and cosh, which grow faster than any power.
+        degree: of powers of powers multiplied: ((r + 1)**64)**64 has 4096.
+    """
+
+    length: float
+    depth: int
+    exponent: float
+    number: float
+    exponential: float
+    degree: float
+
+
+TYPED = Limits(500, 40, 64, 1e100, 200, 512)
+"""Of formulas that a user gives."""
+OWN = Limits(math.inf, 200, math.inf, sys.float_info.max, math.log(sys.float_info.max), math.inf)
+"""Of formulas that a search wrote: whatever floats can hold. Python's stack ends the depth."""
 
 SECONDS = 5.0
 """Computing time allowed to sympy for one formula."""
 
 SHOWN = 120
 """Characters of a formula quoted in a message."""
+
+NAME = re.compile(r"[^\W\d]\w*")
 
 FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
     name: getattr(sympy, name)
@@ -57,29 +80,54 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
-def syntax_of(text: str) -> ast.expr:
+def syntax_of(text: str, limits: Limits = TYPED) -> ast.expr:
     """The syntax of a formula, `^` read as `**`.
 
     Raises:
-        ValueError: if the text is too long, or is no expression.
+        ValueError: if the text is too long or nested too deeply, or is no expression.
     """
-    if len(text) > MAX_LENGTH:
+    if len(text) > limits.length and (length := len(NAME.sub("x", text))) > limits.length:
         raise ValueError(
-            f"the formula {shown(text)} has {len(text)} characters; at most {MAX_LENGTH} are "
+            f"the formula {shown(text)} has {length} characters; at most {limits.length} are "
             "allowed."
         )
     try:
-        return ast.parse(text.strip().replace("^", "**"), mode="eval").body
+        tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise ValueError(
             f"the formula {shown(text)} cannot be read; write it as in k*r**-2.5 or "
             "GM*exp(-r/2)/r**2."
         ) from None
+    level, depth = [tree], 0
+    while level := [part for node in level for part in parts_of(node)]:
+        depth += 1
+        if depth > limits.depth:
+            raise ValueError(
+                f"the formula {shown(text)} is nested deeper than {limits.depth} levels."
+            )
+    return tree
 
 
-def names_of(text: str) -> set[str]:
+def parts_of(node: ast.expr) -> list[ast.expr]:
+    """What a part of a formula is made of: of a sum or product all terms, however many."""
+    if not isinstance(node, ast.BinOp):
+        return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+    first, steps = _chain(node)
+    return [first, *(step.right for step in steps)]
+
+
+def _chain(node: ast.expr) -> tuple[ast.expr, list[ast.BinOp]]:
+    """Where `a + b - c + ...` begins, and its steps in order."""
+    steps = []
+    while isinstance(node, ast.BinOp):
+        steps.append(node)
+        node = node.left
+    return node, steps[::-1]
+
+
+def names_of(text: str, limits: Limits = TYPED) -> set[str]:
     """The variables of a formula."""
-    names = {node.id for node in ast.walk(syntax_of(text)) if isinstance(node, ast.Name)}
+    names = {node.id for node in ast.walk(syntax_of(text, limits)) if isinstance(node, ast.Name)}
     return names - FUNCTIONS.keys() - CONSTANTS.keys()
 
 
@@ -93,91 +141,117 @@ def algebra(text: str, seconds: float = SECONDS) -> AbstractContextManager[None]
     return limited(seconds, message)
 
 
-def parse_expression(text: str, symbols: Symbols = None) -> sympy.Expr:
+def parse_expression(text: str, symbols: Symbols = None, limits: Limits = TYPED) -> sympy.Expr:
     """A formula as a sympy expression; nothing in the text is ever executed.
 
     Allowed are numbers, names, + - * / ** (also ^), brackets, the functions of `FUNCTIONS` and the
     constants of `CONSTANTS`: `k*r**-2.5`, `GM*exp(-r/2)/r^2`. `symbols` are the names allowed, with
-    what they become; by default every name is allowed and becomes a positive symbol.
+    what they become; by default every name is allowed and becomes a positive symbol. `limits` are
+    `OWN` for what a search wrote.
 
     Raises:
         ValueError: if the text is anything but such a formula, or larger than any law is (says
             which part).
     """
-    tree = syntax_of(text)
+    tree = syntax_of(text, limits)
     try:
         with algebra(text):
-            return _read(tree, text, symbols)[0]
+            return _Reader(text, symbols, limits).read(tree)[0]
     except (ZeroDivisionError, OverflowError):
         raise ValueError(f"the formula {shown(text)} has no finite value.") from None
+    except RecursionError:
+        raise ValueError(f"the formula {shown(text)} is nested too deeply.") from None
 
 
-def _read(node: ast.expr, text: str, symbols: Symbols, depth: int = 0) -> tuple[sympy.Expr, float]:
-    """A part of a formula, and the largest power of a name in it once multiplied out."""
+Part = tuple[sympy.Expr, float]
+"""A part of a formula, and the largest power of a name in it once multiplied out."""
 
-    def refused(why: str) -> ValueError:
-        return ValueError(f"the formula {shown(text)} {why}")
 
-    def read(part: ast.expr) -> tuple[sympy.Expr, float]:
-        return _read(part, text, symbols, depth + 1)
+@dataclass(frozen=True)
+class _Reader:
+    """Builds a formula part by part, and checks each."""
 
-    source = ast.get_source_segment(text.strip().replace("^", "**"), node) or type(node).__name__
-    most = 40
-    if depth > most:
-        raise refused(f"is nested deeper than {most} levels.")
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        number: Any = node.value
-        if not abs(number) <= MAX_NUMBER:
-            raise refused(f"has a number above {MAX_NUMBER:g}.")
-        value, degree = sympy.Integer(number) if type(number) is int else _exact(number), 0.0
-    elif isinstance(node, ast.Name):
-        value = _named(node.id, text, symbols)
-        degree = 0.0 if value.is_number else 1.0
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        value, degree = read(node.operand)
-        value = -value if isinstance(node.op, ast.USub) else value
-    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        (left, first), (right, second) = read(node.left), read(node.right)
-        degree = max(first, second) if isinstance(node.op, (ast.Add, ast.Sub)) else first + second
-        if isinstance(node.op, ast.Pow) and right.is_number:
-            power = _float(right)
-            if abs(power) > MAX_EXPONENT:
-                raise refused(f"has the exponent {power:.6g}; at most {MAX_EXPONENT} is allowed.")
-            size = abs(_float(left)) if left.is_number else 0.0
-            if size and abs(power * math.log(size)) > math.log(MAX_NUMBER):
-                raise refused(f"has a number above {MAX_NUMBER:g}.")
-            degree = first * abs(power)
-        value = _OPERATIONS[type(node.op)](left, right)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        name = node.func.id
-        if name not in FUNCTIONS or len(node.args) != 1 or node.keywords:
-            raise refused(
-                f"calls {shown(source)}; known, with one argument each: "
-                f"{', '.join(sorted(FUNCTIONS))}."
-            )
-        inner, degree = read(node.args[0])
-        # these grow faster than any power: exp(200) is 7e86
-        most = 200
-        if name in {"exp", "sinh", "cosh"} and inner.is_number and not abs(_float(inner)) <= most:
-            raise refused(f"calls {name} with {_float(inner):.6g}; at most {most}.")
-        value = FUNCTIONS[name](inner)
-    else:
-        raise refused(
-            f"contains {shown(source)}; allowed are numbers, names, + - * / ** and "
+    text: str
+    symbols: Symbols
+    limits: Limits
+
+    def refused(self, why: str) -> ValueError:
+        return ValueError(f"the formula {shown(self.text)} {why}")
+
+    def read(self, node: ast.expr) -> Part:
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return self.checked(self._number(node.value), 0.0)
+        if isinstance(node, ast.Name):
+            value = _named(node.id, self.text, self.symbols)
+            return self.checked(value, 0.0 if value.is_number else 1.0)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            value, degree = self.read(node.operand)
+            return self.checked(-value if isinstance(node.op, ast.USub) else value, degree)
+        if isinstance(node, ast.BinOp):
+            first, steps = _chain(node)
+            if all(type(step.op) in _OPERATIONS for step in steps):
+                part = self.read(first)
+                for step in steps:
+                    part = self.checked(*self._combined(step.op, part, self.read(step.right)))
+                return part
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return self.checked(*self._called(node, node.func.id))
+        raise self.refused(
+            f"contains {shown(self._source(node))}; allowed are numbers, names, + - * / ** and "
             f"{', '.join(sorted(FUNCTIONS))}."
         )
-    if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
-        raise refused("has no finite real value.")
-    if any(abs(number) > MAX_NUMBER for number in value.atoms(sympy.Number)):
-        raise refused(f"has a number above {MAX_NUMBER:g}.")
-    # powers of powers multiplied: ((r + 1)**64)**64 has 4096
-    most = 512
-    if degree > most:
-        raise refused(
-            f"would have a power of {degree:.3g} if it were multiplied out; at most {most} "
-            "is allowed."
-        )
-    return value, degree
+
+    def _source(self, node: ast.expr) -> str:
+        plain = self.text.strip().replace("^", "**")
+        return ast.get_source_segment(plain, node) or type(node).__name__
+
+    def _number(self, number: Any) -> sympy.Expr:
+        if not abs(number) <= self.limits.number:
+            raise self.refused(f"has a number above {self.limits.number:g}.")
+        return sympy.Integer(number) if type(number) is int else _exact(number)
+
+    def _combined(self, operator: ast.operator, left: Part, right: Part) -> Part:
+        limits, (base, first), (other, second) = self.limits, left, right
+        value = _OPERATIONS[type(operator)]
+        if isinstance(operator, (ast.Add, ast.Sub)):
+            return value(base, other), max(first, second)
+        if not (isinstance(operator, ast.Pow) and other.is_number):
+            return value(base, other), first + second
+        power = _float(other)
+        if abs(power) > limits.exponent:
+            raise self.refused(
+                f"has the exponent {power:.6g}; at most {limits.exponent} is allowed."
+            )
+        size = abs(_float(base)) if base.is_number else 0.0
+        if size and abs(power * math.log(size)) > math.log(limits.number):
+            raise self.refused(f"has a number above {limits.number:g}.")
+        return value(base, other), first * abs(power)
+
+    def _called(self, node: ast.Call, name: str) -> Part:
+        if name not in FUNCTIONS or len(node.args) != 1 or node.keywords:
+            raise self.refused(
+                f"calls {shown(self._source(node))}; known, with one argument each: "
+                f"{', '.join(sorted(FUNCTIONS))}."
+            )
+        inner, degree = self.read(node.args[0])
+        most = self.limits.exponential
+        grows = name in {"exp", "sinh", "cosh"} and inner.is_number
+        if grows and not abs(_float(inner)) <= most:
+            raise self.refused(f"calls {name} with {_float(inner):.6g}; at most {most:g}.")
+        return FUNCTIONS[name](inner), degree
+
+    def checked(self, value: sympy.Expr, degree: float) -> Part:
+        limits = self.limits
+        if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
+            raise self.refused("has no finite real value.")
+        if any(abs(number) > limits.number for number in value.atoms(sympy.Number)):
+            raise self.refused(f"has a number above {limits.number:g}.")
+        if degree > limits.degree:
+            raise self.refused(
+                f"would have a power of {degree:.3g} if it were multiplied out; at most "
+                f"{limits.degree} is allowed."
+            )
+        return value, degree
 
 
 def _float(number: sympy.Expr) -> float:

@@ -1,16 +1,18 @@
 """Files that are whole or absent: written aside, then renamed into place; JSON and YAML."""
 
+import copy
 import errno
 import glob
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 import stat
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from functools import cache
@@ -301,6 +303,8 @@ def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:
 def of_json(kind: type[T], value: Any, name: str) -> T:
     """A dataclass from what `as_json` gave, `name` in messages; unknown keys are ignored.
 
+    A null where a number must be is one that JSON cannot hold, written so: it is NaN.
+
     Raises:
         ValueError: if a field is missing or has another type (says which).
     """
@@ -308,13 +312,32 @@ def of_json(kind: type[T], value: Any, name: str) -> T:
 
     try:
         adapter: Any = _adapter(kind)  # type: ignore[arg-type]
-        return adapter.validate_json(json.dumps(value), strict=True)
+        try:
+            return adapter.validate_json(json.dumps(value), strict=True)
+        except ValidationError as error:
+            nulls = [each["loc"] for each in error.errors() if each["type"] == "float_type"]
+            if not nulls:
+                raise
+            return adapter.validate_json(json.dumps(_with_nan(value, nulls)), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         where = f"{first['msg']} at {'.'.join(map(str, first['loc']))}"
     except (TypeError, ValueError) as error:
         where = str(error)
     raise ValueError(f"{name} is damaged or of another version ({where}).")
+
+
+def _with_nan(value: Any, places: Iterable[tuple[int | str, ...]]) -> Any:
+    """A copy of a JSON value with NaN in place of the nulls that stand there."""
+    value = copy.deepcopy(value)
+    for place in places:
+        part = value
+        with suppress(LookupError, TypeError):  # names of types stand between, if several may be
+            for key in place:
+                if part[key] is None:
+                    part[key] = math.nan
+                part = part[key]
+    return value
 
 
 def read_typed(kind: type[T], path: str | os.PathLike[str]) -> T:

@@ -30,6 +30,7 @@ import pyarrow.parquet as pq
 
 from orbits.files import json_of, of_json, require_input, written_aside
 from orbits.plot import plot_forces
+from orbits.tables import as_frame, numbers_of
 from orbits.units import GM_SUN, UNITS, G
 
 FORMAT = "orbitlaw-force-samples"
@@ -68,7 +69,7 @@ class ForceSamples:
         Raises:
             ValueError: if the table breaks it (says how).
         """
-        object.__setattr__(self, "table", _checked(self.table, self.name))
+        object.__setattr__(self, "table", _checked(as_frame(self.table), self.name))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "ForceSamples":
@@ -174,16 +175,17 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
     table = table.loc[:, columns].copy()
     for column in columns:
         kind = "int64" if column in ("orbit", "steps_since_kick", "body") else "float64"
-        try:
-            values = table[column].to_numpy(dtype="float64")
-        except (TypeError, ValueError):
-            raise ValueError(f"{name}: the column {column} is not numeric.") from None
+        values = numbers_of(table[column])
+        if np.any(np.isnan(values) & table[column].notna().to_numpy()):
+            raise ValueError(f"{name}: the column {column} is not numeric.")
         bad = int(np.count_nonzero(~np.isfinite(values)))
         if bad:
             raise ValueError(
                 f"{name}: the column {column} has {bad} value(s) that are not finite, of "
                 f"{len(table)}; drop those rows, or find out where they come from."
             )
+        if kind == "int64" and pd.api.types.is_integer_dtype(table[column]):
+            continue  # a whole number of 19 digits, which may name an orbit, is no float
         table[column] = values.astype(kind)
     for norm, components in (("r", "xyz"), ("a_norm", ("a_x", "a_y", "a_z"))):
         parts = [table[c].to_numpy() for c in components if c in table.columns]

@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 
 from orbits.forces import ForceLaw
+from orbits.options import checked
 from orbits.units import G
 
 
+@checked
 def specific_energy(
     law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray
 ) -> np.ndarray:
@@ -90,6 +92,7 @@ def total_angular_momentum(
     return np.sum(mass[:, None, :, None] * angular_momentum(position, velocity), axis=2)
 
 
+@checked
 def drift(invariant: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
     """Largest departure of each orbit's invariant from its first value, over a scale.
 
@@ -104,11 +107,22 @@ def drift(invariant: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
     return np.max(departure.reshape(len(invariant), -1), axis=1) / scale
 
 
+@checked
 def energy_scale(velocity: np.ndarray) -> np.ndarray:
     """(orbit,) largest kinetic energy per unit mass: a scale that never vanishes.
 
     The energy itself may be 0 in a potential whose zero is arbitrary, such as a logarithm.
+
+    Args:
+        velocity: (orbit, time, axis).
+
+    Raises:
+        ValueError: for another shape.
     """
+    if np.ndim(velocity) < 3:
+        raise ValueError(
+            f"velocity has the shape {np.shape(velocity)}; (orbit, time, axis) is needed."
+        )
     return 0.5 * np.max(_dot(velocity, velocity), axis=1)
 
 

@@ -12,25 +12,30 @@
 `SearchOptions(seeds=0)` and `SearchOptions(loss="l2")` say in one line what is allowed. The command
 line (`orbits.command_line`), configuration files and Python build the same objects; a field's
 docstring is the option's help. A function that takes the fields as keywords is declared with
-`keywords_of`.
+`keywords_of`, every other public one with `checked`.
 """
 
+import collections.abc
+import contextlib
 import dataclasses
 import difflib
 import functools
 import inspect
+import os
+import re
+import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar, get_args
 
 from annotated_types import Ge as AtLeast
 from annotated_types import Gt as Above
-from annotated_types import Interval
+from annotated_types import Interval, MinLen
 
 __all__ = [
-    "FRACTION", "Above", "AtLeast", "Between", "Interval", "Option", "OptionError", "Options",
-    "Output", "changed", "every_option", "flag_of", "hints_of", "keywords_of",
-    "leaves", "nearest", "option_names", "options_from", "require_known",
+    "FRACTION", "Above", "AtLeast", "Between", "Interval", "MinLen", "Option", "OptionError",
+    "Options", "Output", "changed", "checked", "every_option", "flag_of", "hints_of",
+    "keywords_of", "leaves", "nearest", "option_names", "options_from", "require_known",
     "values_of", "with_options",
 ]  # fmt: skip
 
@@ -100,6 +105,154 @@ class Options:
         return with_options(cls(), values)
 
 
+def checked(function: F) -> F:
+    """Let a public function check its arguments as options are: against its annotations.
+
+    What an annotation cannot say (shapes, columns) the function checks itself; an annotation that
+    cannot be read, of a package that is not imported, says nothing.
+
+        @checked
+        def plot_orbits(data: Dataset | str, orbits: int = 5) -> Figure: ...
+
+    `plot_orbits(data, orbits="5")` raises a ValueError, which names the argument, what was given
+    and what is allowed.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checking(*args: Any, **given: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **given)
+        except TypeError:  # Python says it better
+            return function(*args, **given)
+        for name, value in bound.arguments.items():
+            parameter = signature.parameters[name]
+            if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+                continue
+            if value is not parameter.default:
+                hint = _argument_hints(function).get(name, Any)
+                try:
+                    bound.arguments[name] = _argument(name, hint, value)
+                except OptionError as error:  # it is none of a command
+                    raise ValueError(str(error)) from None
+        return function(*bound.args, **bound.kwargs)
+
+    return typing.cast(F, checking)
+
+
+@functools.cache
+def _argument_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Annotations of a function's arguments by name, those that can be read."""
+    hints: dict[str, Any] = {}
+    for name, annotation in inspect.get_annotations(function).items():
+        own = types.SimpleNamespace(__annotations__={name: annotation})
+        with contextlib.suppress(NameError, TypeError):  # imported for type checkers only
+            hints |= typing.get_type_hints(own, function.__globals__, include_extras=True)
+    return hints
+
+
+PLAIN = (str, int, float, bool)
+
+
+def _argument(name: str, hint: Any, value: Any) -> Any:
+    """The value of an argument, with the annotated type.
+
+    Raises:
+        OptionError: if it is none that the annotation allows.
+    """
+    if type(value) in (str, int, bool) and hint is type(value):
+        return value  # without pydantic, whose import takes longer than most calls
+    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    kinds = get_args(hint) if union else (hint,)
+    bases = [typing.get_origin(kind) or kind for kind in kinds]
+    if Any in kinds or (value is None and type(None) in kinds):
+        return value
+    if any(isinstance(base, type) and issubclass(base, Options) for base in bases):
+        return value  # `options_from` checks it
+    if isinstance(value, (str, os.PathLike)) and os.PathLike in bases:
+        return _path(name, value)
+    for kind, base in zip(kinds, bases, strict=True):
+        if base is collections.abc.Callable:
+            fits = callable(value)
+        elif base in PLAIN or _is_plain(kind):
+            continue
+        elif not isinstance(base, type):  # a type variable, say
+            return value
+        elif base.__name__ == "ndarray" or "jaxtyping" in base.__module__:
+            # a list is as good, but where a path is, it is a table of nothing that has columns
+            fits = _is_array(value) and not (os.PathLike in bases and isinstance(value, list))
+        else:
+            table = base.__name__ == "DataFrame" and hasattr(value, "__arrow_c_stream__")
+            fits = isinstance(value, base) or table  # polars' and Arrow's are read, too
+        if fits:
+            return value
+    plain = [kind for kind in kinds if _is_plain(kind)]
+    others = [kind for kind in kinds if kind not in (*plain, type(None))]
+    if plain:
+        try:
+            return _checked(name, typing.Union[tuple(plain)], value)  # noqa: UP007 - at run time
+        except OptionError:
+            if not others:
+                raise
+    wanted = dict.fromkeys(
+        _word(base)
+        for base in bases
+        if base is not type(None) and not (base is str and os.PathLike in bases)
+    )
+    raise OptionError(name, f"is {_shown(value)}; it should be {' or '.join(wanted)}.")
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether pydantic checks values of a type: numbers, texts, tuples of them, and what holds
+    those that have limits."""
+    base, parts = typing.get_origin(kind), list(leaves(kind))
+    if base is typing.Literal:
+        return True
+    if base is typing.Annotated:
+        return _is_plain(get_args(kind)[0])
+    types_of = [leaf for leaf in parts if isinstance(leaf, type)]
+    if isinstance(base, type) and base is not tuple:
+        limited = len(types_of) < len(parts) and issubclass(base, (Sequence, Mapping))
+        if not limited:
+            return False
+    return bool(types_of) and all(each in PLAIN for each in types_of)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether an array of numbers or durations can be made of a value; dates are refused later."""
+    import numpy as np
+
+    if hasattr(value, "to") and (hasattr(value, "unit") or hasattr(value, "units")):
+        return True  # it carries a unit, which numpy would drop with a warning
+    try:
+        array = np.asarray(value)
+        return array.dtype.kind in "biufcmM" or hasattr(next(array.flat, None), "total_seconds")
+    except Exception:  # of another package's array, on a device
+        return hasattr(value, "__array__")
+
+
+def _path(name: str, value: Any) -> Any:
+    try:
+        os.lstat(value)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # who reads or writes there says so
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise OptionError(name, f"is {_shown(value)}, which is no path: {why}.") from None
+    return value
+
+
+def _word(kind: Any) -> str:
+    """A type in words."""
+    name = getattr(kind, "__name__", str(kind))
+    named = {"str": "text", "PathLike": "a path", "ndarray": "an array", "Callable": "a function"}
+    return named.get(name, _article(name))
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
 def keywords_of(kind: type) -> Callable[[F], F]:
     """Let a function's signature show the fields of a dataclass of options as its keywords.
 
@@ -107,9 +260,9 @@ def keywords_of(kind: type) -> Callable[[F], F]:
         def train(data: Data, config: TrainConfig | None = None, **options: Any) -> WorldModel:
             config = options_from(TrainConfig, config, options)
 
-    `help(train)` and notebooks show `train(data, config=None, *, context_length=8, ...)`; editors
-    and type checkers read the same in the package's `__init__.pyi`, which `tests/signatures.py`
-    writes.
+    Its arguments are checked as by `checked`. `help(train)` and notebooks show
+    `train(data, config=None, *, context_length=8, ...)`; editors and type checkers read the same in
+    the package's `__init__.pyi`, which `tests/signatures.py` writes.
     """
 
     def decorate(function: F) -> F:
@@ -121,8 +274,9 @@ def keywords_of(kind: type) -> Callable[[F], F]:
             )
             for name, hint in hints_of(kind).items()
         ]
-        function.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
-        return function
+        checking = checked(function)
+        checking.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
+        return checking
 
     return decorate
 
@@ -226,17 +380,19 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     return near[0] if near else None
 
 
-def require_known(kind: str, name: str, known: Iterable[str], show: int | None = None) -> str:
+def require_known(
+    kind: str, name: str, known: Iterable[str], show: int | None = None, near: str | None = None
+) -> str:
     """The name itself, if it is one of the known ones; `kind` is what it names ("law").
 
     Raises:
-        ValueError: if it is not known; says the nearest and all known ones, or the nearest alone if
-            more than `show` are known.
+        ValueError: if it is not known; says the nearest (or `near`) and all known ones, or the
+            nearest alone if more than `show` are known.
     """
     names = sorted(known)
     if name in names:
         return name
-    near = nearest(name, names)
+    near = near or nearest(name, names)
     if near and show is not None and len(names) > show:
         raise ValueError(f"{kind} {name!r} is not known; did you mean {near!r}?")
     hint = f"; did you mean {near!r}?" if near else "."
@@ -260,7 +416,9 @@ def _checked(name: str, hint: Any, value: Any) -> Any:
     try:
         return _adapter(hint).validate_python(_plain(value))
     except ValidationError as error:
-        wanted = dict.fromkeys(each["msg"].removeprefix("Input ") for each in error.errors())
+        wanted = dict.fromkeys(
+            re.sub("^(Input|String|Value|Tuple) ", "", each["msg"]) for each in error.errors()
+        )
         choices = [leaf for leaf in leaves(hint) if isinstance(leaf, str)]
         near = nearest(value, choices) if isinstance(value, str) else None
         hint_at = f"; did you mean {near!r}?" if near else "."
@@ -276,6 +434,8 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    if not isinstance(value, (*PLAIN, tuple, list, dict, os.PathLike, type(None))):
+        return _article(type(value).__name__)
+    text = " ".join(repr(value).split())
     most = 60
     return text if len(text) <= most else f"{text[: most - 3]}..."

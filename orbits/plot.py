@@ -13,9 +13,11 @@ from orbits.files import written_aside
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
+from orbits.options import checked
 from orbits.palette import COLORS
 
 
+@checked
 def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Trajectories in the plane of the first two axes, the attracting centre marked.
 
@@ -73,6 +75,7 @@ def _title(data: xr.Dataset, count: int) -> str:
     return title + ("\n(3-D, projected on the x-y plane)" if data.sizes["axis"] == 3 else "")
 
 
+@checked
 def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Radial speed against separation: a closed curve for a bound orbit.
 
@@ -95,6 +98,7 @@ def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     return ax
 
 
+@checked
 def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     """Largest departure so far of each orbit's energy, over its largest kinetic energy.
 

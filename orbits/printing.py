@@ -31,10 +31,31 @@ def columns() -> int:
     return max(narrowest, min(widest, width))
 
 
+def plain(text: str) -> str:
+    """A text that others may have written (names of columns and files, messages of a model's own
+    code) as a terminal may show it: what is no letter, sign or space is written as its code, so
+    that nothing moves the cursor, rings, or turns the order of what follows. Lines stay lines."""
+    return "".join(
+        each
+        if each.isprintable() or each in f"\n{TIED}"
+        else each.encode("unicode_escape").decode()
+        for each in text
+    )
+
+
+def shortened(text: str, most: int) -> str:
+    """A text on one line, of at most so many characters: its beginning and its end."""
+    line = " ".join(text[: 8 * most].split() + text[8 * most :][-most:].split())
+    middle = " ... "
+    end = most // 3
+    cut = f"{line[: most - end - len(middle)]}{middle}{line[-end:]}"
+    return line if len(line) <= most else cut
+
+
 def wrapped(text: str) -> str:
     """A text whose lines are no wider than the terminal."""
     width = columns()
-    return "\n".join(textwrap.fill(line, width) for line in text.splitlines())
+    return "\n".join(textwrap.fill(line, width) for line in plain(text).split("\n"))
 
 
 def styled(text: str, code: int | None, stream: TextIO | None = None) -> str:
@@ -72,7 +93,7 @@ Row = Sequence[tuple[str, ...]]
 def _laid_out(rows: Sequence[Sequence[str]]) -> tuple[list[int], list[Row]]:
     """Widths of the columns, and the rows, wrapped until all fits the terminal."""
     cells = [
-        [re.sub(r"\[.*?\]", lambda part: part[0].replace(" ", TIED), cell) for cell in row]
+        [re.sub(r"\[.*?\]", lambda part: part[0].replace(" ", TIED), plain(cell)) for cell in row]
         for row in rows
     ]
     by_column = list(zip(*cells, strict=True))

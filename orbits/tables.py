@@ -1,10 +1,16 @@
 """The reader of tables: CSV, Parquet, NumPy arrays and DataFrames, column by column."""
 
 import csv
+import itertools
+import math
 import os
+import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
@@ -13,7 +19,9 @@ import pyarrow.parquet as pq
 
 from orbits.files import require_input
 from orbits.memory import require_memory
-from orbits.options import require_known
+from orbits.options import nearest, require_known
+from orbits.printing import plural
+from orbits.quantities import carried_unit
 
 Source = str | os.PathLike[str] | pd.DataFrame
 
@@ -28,23 +36,63 @@ LARGEST = 1e45
 """Largest number of a trajectory: the sixth power of it is still finite in float64 (1e308)."""
 
 
+def as_table(source: Any) -> Source:
+    """The path of a file as it is; any other table as `as_frame` gives it."""
+    return source if isinstance(source, (str, os.PathLike)) else as_frame(source)
+
+
+def as_frame(source: Any) -> pd.DataFrame:
+    """A DataFrame as it is, any other table in memory, such as polars' and Arrow's, as one.
+
+    Raises:
+        ValueError: if it is no table.
+    """
+    if isinstance(source, pd.DataFrame):
+        return source
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise ValueError(
+            f"a {type(source).__name__} is no table; give a DataFrame (of pandas, polars or "
+            "Arrow), or the path of a CSV or Parquet file."
+        )
+    try:
+        return _frame(pa.table(source))
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"the {type(source).__name__} cannot be read as a table ({first:.200})."
+        ) from None
+
+
 def name_of(source: Source) -> str:
     """A table's name in messages."""
     return "the table" if isinstance(source, pd.DataFrame) else str(source)
 
 
 def read_columns(
-    source: Source, wanted: Sequence[str] = (), blank_lines: bool = True
+    source: Source,
+    wanted: Sequence[str] = (),
+    blank_lines: bool = True,
+    labels: Sequence[str] = (),
 ) -> tuple[pd.DataFrame, list[str]]:
     """The requested columns that a table has, and the names of all.
 
-    A DataFrame is taken as it is; a file whose ending is not known is read like .csv. With
-    `blank_lines`, those of a text are rows without values.
+    A DataFrame is taken as it is, but for its labels; a file whose ending is not known is read like
+    .csv. With `blank_lines`, those of a text are rows without values. Labels are names, whatever
+    they look like (`labels_of`). The index counts the rows from zero, below the header.
 
     Raises:
         ValueError: if there is no such file, it is not a table, or a row of a text has more fields
             than the header (says which line).
     """
+    frame, there = _read(source, wanted, blank_lines, labels)
+    frame.index = pd.RangeIndex(len(frame))
+    names = {name for name in labels if there.count(name) == 1 and name in frame}
+    return frame.assign(**{name: labels_of(frame[name]) for name in names}), there
+
+
+def _read(
+    source: Source, wanted: Sequence[str], blank_lines: bool, labels: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
     if isinstance(source, pd.DataFrame):
         return source.rename(columns=str), list(map(str, source.columns))
     unreadable = (
@@ -59,7 +107,7 @@ def read_columns(
             return _arrays(path, wanted)
         if path.suffix == ".parquet":
             return _parquet(path, wanted)
-        return _text(path, wanted, blank_lines)
+        return _text(path, wanted, blank_lines, labels)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty.") from None
     except UnicodeDecodeError:
@@ -72,18 +120,42 @@ def read_columns(
         raise ValueError(f"{path} is not a readable table ({first:.200}).") from None
 
 
-def require_column(column: str, there: Sequence[str], table: str) -> None:
-    """Refuse a column that a table lacks or has twice.
+def require_column(
+    column: str, there: Sequence[str], table: str, short: Callable[[str], str] = str
+) -> None:
+    """Refuse a column that a table lacks or has twice; `short` is how else a header may be called.
 
     Raises:
         ValueError: names the column, the table and the near miss.
     """
-    try:
-        require_known("column", column, there)
-    except ValueError as error:
-        raise ValueError(f"{table}: {error}") from None
+    if column not in there:
+        names = list(dict.fromkeys(map(short, there)))
+        begin = [name for name in names if column and name.lower().startswith(column.lower())]
+        near = begin[0] if len(begin) == 1 else nearest(column, names)
+        try:
+            require_known("column", column, (" ".join(each.split()) for each in there), near=near)
+        except ValueError as error:
+            raise ValueError(f"{table}: {error}") from None
     if list(there).count(column) > 1:
         raise ValueError(f"{table}: there are several columns {column!r}; rename them.")
+
+
+def named_rows(source: Source, rows: Iterable[int], blank_lines: bool = False) -> str:
+    """Rows of a table in words, and the lines of a text that they begin on: `row 91, line 92`.
+
+    In words they are counted from one, below the header, but given as `read_columns` counts them;
+    `blank_lines` as there.
+    """
+    rows, most = [row + 1 for row in rows], 8
+    shown, more = rows[:most], ", ..." if len(rows) > most else ""
+    lines: list[int] = []
+    if not isinstance(source, pd.DataFrame) and Path(source).suffix not in BINARY:
+        with suppress(OSError, ValueError, csv.Error):  # it may be gone since
+            lines = _lines(Path(source), shown, blank_lines)
+    if len(rows) == 1:
+        return f"row {rows[0]}" + "".join(f", line {line}" for line in lines)
+    beside = f" (lines {', '.join(map(str, lines))}{more})" if lines else ""
+    return f"rows {', '.join(map(str, shown))}{more}{beside}"
 
 
 def holds_numbers(values: pd.Series) -> bool:
@@ -92,24 +164,152 @@ def holds_numbers(values: pd.Series) -> bool:
     return pd.api.types.infer_dtype(values, skipna=True) not in others.split()
 
 
-def _text(path: Path, wanted: Sequence[str], blank_lines: bool) -> tuple[pd.DataFrame, list[str]]:
-    with open(path, encoding="utf-8-sig", errors="replace") as file:
-        head, *rows = file.read(10_000).splitlines() or [""]
-    separator = "\t" if path.suffix == ".tsv" else max(",;\t", key=head.count)
-    # 1,5 is a number where columns are parted by semicolons
-    decimal = "," if separator == ";" and any("," in row for row in rows) else "."
+def numbers_of(values: pd.Series) -> np.ndarray:
+    """(row,) the numbers of a column in float64, also those in text or in objects such as decimals;
+    NaN where there is none, and where they carry a unit."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.cat.categories.dtype)
+    if not holds_numbers(values) or carried_unit(values) is not None:
+        return np.full(len(values), np.nan)
+    if pd.api.types.is_numeric_dtype(values):
+        return values.to_numpy(dtype="float64", na_value=np.nan)
+    return np.fromiter(map(_number, values), dtype=np.float64, count=len(values))
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value) if holds_number(value) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def holds_number(value: Any) -> bool:
+    """Whether float() may be asked for the number in a value: it takes some that are none."""
+    if isinstance(value, str):
+        return "_" not in value
+    return not isinstance(value, (bool, np.bool_, np.complexfloating, np.timedelta64))
+
+
+def labels_of(values: pd.Series) -> pd.Series:
+    """The labels in a column, one a group: a text as it stands, a number as it is.
+
+    A column of text is one of numbers where nothing is lost: 77 and 4.2 are, but where 1 stands
+    beside 01, or 1.0, each of them is a text.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.cat.categories.dtype)
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        return values
+    labels = [_label(each) for each in values.astype(object).where(values.notna(), None)]
+    texts = set(labels) - {None}
+    numbers = {text: _written_number(text) for text in texts}
+    if len(set(numbers.values()) - {None}) == len(texts):
+        labels = [None if each is None else numbers[each] for each in labels]
+    return pd.Series(labels, values.index, dtype=object, name=values.name)
+
+
+def _label(value: Any) -> Any:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return value if number or value is None else str(value)
+
+
+def _written_number(text: Any) -> float | None:
+    """The number that is written so and not otherwise."""
+    if not isinstance(text, str):
+        return None
+    for kind in (int, float):
+        with suppress(ValueError):
+            if str(number := kind(text)) == text and math.isfinite(number):
+                return number
+    return None
+
+
+def spellings(label: Any) -> tuple[Any, ...]:
+    """A label as it is, as a number and as text: a table may have held another of these."""
+    return label, _written_number(label), str(label)
+
+
+def label_order(label: Any) -> tuple[int, Decimal, str]:
+    """Sorts labels: numbers by size, also those in text, then other text."""
+    try:
+        if (number := Decimal(str(label))).is_finite():
+            return 0, number, str(label)
+    except InvalidOperation:
+        pass
+    return 1, Decimal(0), str(label)
+
+
+BINARY = (".parquet", ".npy", ".npz")
+"""Endings of tables that are no text."""
+WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+"""A number with a decimal comma."""
+WITH_POINT = re.compile(WITH_COMMA.pattern.replace(",", "[.]", 1))
+
+
+def _text(
+    path: Path, wanted: Sequence[str], blank_lines: bool, labels: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    separator = _separator(path)
     columns, above = _header(path, separator)
     there = [name for name in dict.fromkeys(wanted) if columns.count(name) == 1]
     if not there:
         return pd.DataFrame(), columns
     _require_room(path.stat().st_size * len(there) / len(columns), path)
-    frame = pd.read_csv(
-        path, sep=separator, decimal=decimal, skipinitialspace=True, compression=None, header=None,
-        names=range(len(columns)), usecols=[columns.index(name) for name in there], skiprows=above,
-        index_col=False, low_memory=False, skip_blank_lines=not blank_lines,
-    )  # fmt: skip
-    frame = frame[[columns.index(name) for name in there]]
-    return frame.set_axis(there, axis=1), columns
+
+    def read(names: Sequence[str], **options: Any) -> pd.DataFrame:
+        places = [columns.index(name) for name in names]
+        with _opened(path) as file:
+            for _ in range(above):  # pandas itself counts records, and quotation marks inside words
+                file.readline()
+            frame = pd.read_csv(
+                file, sep=separator, skipinitialspace=True, header=None, index_col=False,
+                names=range(len(columns)), usecols=sorted(places), low_memory=False,
+                skip_blank_lines=not blank_lines, **options,
+            )  # fmt: skip
+        return frame[places].set_axis(names, axis=1)
+
+    numbers = [name for name in there if name not in labels]
+    frame = read(numbers) if numbers else pd.DataFrame()
+    # 1,5 is a number where columns are not parted by commas, and 1.500 is then none of that size
+    if separator != "," and any(_written(frame, WITH_COMMA)):
+        frame = read(numbers, decimal=",")
+        for name, text in _written(frame, WITH_POINT):
+            raise ValueError(
+                f"{path}: the column {name} has {text!r}, and others decimal commas; write all "
+                "numbers in one way"
+            )
+    if len(numbers) < len(there):
+        texts = read([name for name in there if name in labels], dtype=str, keep_default_na=False)
+        texts = texts.apply(lambda text: text.str.strip())
+        frame = pd.concat([frame, texts.where(texts != "", None)], axis=1)
+    return frame[there], columns
+
+
+def _written(frame: pd.DataFrame, number: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """Columns that were not read as numbers, each with a text that is such a number."""
+    for name, values in frame.items():
+        if not pd.api.types.is_numeric_dtype(values):
+            for text in values[values.astype("str").str.fullmatch(number)][:1]:
+                yield str(name), text
+
+
+def _opened(path: Path) -> TextIO:
+    return open(path, encoding="utf-8-sig", newline="")
+
+
+def _separator(path: Path) -> str:
+    """What parts the columns: of comma, semicolon and tab the one that gives the first records as
+    many fields as the header, and most of them."""
+    if path.suffix == ".tsv":
+        return "\t"
+
+    def fields(separator: str) -> tuple[bool, int]:
+        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+            rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
+            lengths = [len(row) for row in itertools.islice(rows, 50) if row] or [0]
+        return lengths[0] > 1 and len(set(lengths)) == 1, lengths[0]
+
+    return max(",;\t", key=fields)
 
 
 def _header(path: Path, separator: str) -> tuple[list[str], int]:
@@ -118,19 +318,67 @@ def _header(path: Path, separator: str) -> tuple[list[str], int]:
     pandas would take the first field of rows that are longer than the header for an index, and
     shift all others by one; the rows are counted here.
     """
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
-        columns = next((row for row in rows if row), None)
-        if columns is None:
-            raise ValueError(f"{path} is empty")
-        above = rows.line_num
-        for row in rows:
-            if len(row) > len(columns):
-                raise ValueError(
-                    f"{path}, line {rows.line_num}: the line has {len(row)} fields, the header "
-                    f"{len(columns)}; give every column a name, or repair the line"
-                )
+    columns: list[str] = []
+    above = 0
+    for line, last, row in _records(path, separator):
+        if not columns:
+            columns, above = row, last
+        elif len(row) > len(columns):
+            raise ValueError(
+                f"{path}, line {line}: the line has {len(row)} fields, the header "
+                f"{len(columns)}; give every column a name, or repair the line"
+            )
+    if not columns:
+        raise ValueError(f"{path} is empty")
     return [name or f"Unnamed: {k}" for k, name in enumerate(columns)], above
+
+
+def _records(path: Path, separator: str) -> Iterator[tuple[int, int, list[str]]]:
+    """First line, last line and fields of every record of a text.
+
+    Raises:
+        ValueError: if a quotation mark is not closed: all lines up to the next one are one field.
+    """
+    held: list[str] = []
+    options: Any = {"delimiter": separator, "skipinitialspace": True}
+
+    def kept(file: TextIO) -> Iterator[str]:
+        for line in file:
+            held.append(line)
+            yield line
+
+    with _opened(path) as file:
+        records = csv.reader(kept(file), **options)
+        first = 1
+        for row in records:
+            if sum(line.count('"') for line in held) % 2:
+                try:
+                    list(csv.reader(held, strict=True, **options))
+                except csv.Error as error:
+                    if len(held) > 1 or "end of data" in str(error):
+                        raise ValueError(
+                            f"{path}, line {first}: a quotation mark opens there and is not "
+                            f"closed, so that one row would be {plural(len(held), 'line')} long"
+                        ) from None
+            yield first, records.line_num, row
+            first = records.line_num + 1
+            held.clear()
+
+
+def _lines(path: Path, rows: Sequence[int], blank_lines: bool) -> list[int]:
+    """The first line of each row."""
+    lines: dict[int, int] = {}
+    count, below = 0, False
+    for line, _, record in _records(path, _separator(path)):
+        blank = not record or (len(record) == 1 and not record[0].strip())
+        if not below:
+            below = bool(record)
+        elif blank_lines or not blank:
+            count += 1
+            lines[count] = line
+            if count >= max(rows):
+                break
+    return [lines[row] for row in rows]
 
 
 def _parquet(path: Path, wanted: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -138,7 +386,12 @@ def _parquet(path: Path, wanted: Sequence[str]) -> tuple[pd.DataFrame, list[str]
     columns = list(file.schema_arrow.names)
     there = [name for name in wanted if columns.count(name) == 1]
     _require_room(8.0 * file.metadata.num_rows * len(there), path)
-    return file.read(there).to_pandas(ignore_metadata=True), columns
+    return _frame(file.read(there)), columns
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    """Whole numbers stay whole beside missing ones: labels of 19 digits are no floats."""
+    return table.to_pandas(ignore_metadata=True, integer_object_nulls=True)
 
 
 def frame_of(values: np.ndarray) -> pd.DataFrame:

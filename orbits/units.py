@@ -2,7 +2,9 @@
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -60,23 +62,20 @@ class Unit:
 
     @property
     def text(self) -> str:
-        """The dimension in its base units, as in `m^3 kg^-1 s^-2` or `au^3 yr^-2`."""
-        parts = [
-            base if power == 1 else f"{base}^{power}"
-            for base, power in zip(self.names, self.powers, strict=True)
-            if power
-        ]
-        return " ".join(parts) or "dimensionless"
+        """The dimension in its base units, as in `m^3 kg^-1 s^-2` or `au^(-3/2) yr`."""
+        return " ".join(self._factors(self.names)) or "dimensionless"
 
     @property
     def si_text(self) -> str:
         """The dimension as read by Julia's DynamicQuantities, as in `m^3*kg^-1*s^-2`."""
-        parts = [
-            f"{base}^({power})" if power.denominator > 1 else f"{base}^{power}"
-            for base, power in zip(BASES, self.powers, strict=True)
-            if power
-        ]
-        return "*".join(parts)
+        return "*".join(self._factors(BASES, one="^1"))
+
+    def _factors(self, names: tuple[str, ...], one: str = "") -> Iterator[str]:
+        for base, power in zip(names, self.powers, strict=True):
+            if power.denominator > 1:
+                yield f"{base}^({power})"
+            elif power:
+                yield f"{base}{one if power == 1 else f'^{power}'}"
 
 
 def powers(values: Iterable[float | Fraction]) -> Powers:
@@ -135,6 +134,7 @@ NAMED_UNITS = {
     "Wb": _unit(1, 2, 1, -2, 0, -1),
     "H": _unit(1, 2, 1, -2, 0, -2),
     "eV": _unit(1.602176634e-19, 2, 1, -2),
+    "dimensionless": ONE,
     "rad": ONE,
     "deg": _unit(math.pi / 180, 0, 0, 0),
     "arcmin": _unit(math.pi / 10_800, 0, 0, 0),
@@ -145,14 +145,24 @@ NAMED_UNITS = {
 """Units known by name."""
 
 
+SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]+")
+
+
 def parse_unit(text: str) -> Unit:
-    """A unit from text, as in `au/yr^2`, `Msun*au/yr**2` or `1`.
+    """A unit from text, as in `au/yr^2`, `Msun*au/yr**2`, `1`, or as units are written.
+
+    Without a `/`, behind which it would be a part of the quotient or not, a space is a product.
 
     Raises:
         ValueError: if it is not a product of powers of known units (names the near miss).
     """
+    plain = SUPERSCRIPT.sub(lambda power: f"^{unicodedata.normalize('NFKC', power[0])}", text)
+    for sign, plainly in (("\N{MINUS SIGN}", "-"), ("·", "*"), ("M☉", "Msun"), ("^", "**")):
+        plain = plain.replace(sign, plainly)
+    if "/" not in re.sub(r"\(.*?\)", "", plain):
+        plain = re.sub(r"(?<=[\w)])\s+(?=\w)", "*", plain)
     try:
-        unit = _built(ast.parse(text.strip().replace("^", "**") or "1", mode="eval").body, text)
+        unit = _built(ast.parse(plain.strip() or "1", mode="eval").body, text)
     except (SyntaxError, RecursionError, MemoryError):
         raise ValueError(f"the unit {text!r} cannot be read; write it as in au/yr^2.") from None
     if not 0 < unit.size < math.inf:
@@ -175,13 +185,18 @@ def _built(node: ast.expr, text: str) -> Unit:
 
 
 def _power(node: ast.expr, text: str) -> Fraction:
-    sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node, sign = node.operand, -1
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        value = float(node.value)
-        if math.isfinite(value) and abs(value) <= 12:
-            return sign * Fraction(value).limit_denominator(12)
+        return -_power(node.operand, text)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        below = _power(node.right, text)
+        if below:
+            return _power(node.left, text) / below
+    most = 1000  # far above any unit's, and soon reckoned with
+    value = node.value if isinstance(node, ast.Constant) else None
+    if type(value) is int and value <= most:
+        return Fraction(value)
+    if isinstance(value, float) and value <= most:  # 0.333 is a third
+        return Fraction(value).limit_denominator(12)
     raise ValueError(f"the unit {text!r} has a power that is not a small number.")
 
 

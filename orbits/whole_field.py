@@ -31,13 +31,6 @@ PARTS = {
     "bearing": "with the bearing",
 }
 """Parts of a field that no central force has."""
-DEPARTURES = {
-    "exponent": lambda r: -np.log(r),
-    "quartic": lambda r: r**-2.0,
-    "yukawa": lambda r: -(r**2) / 2,
-}
-"""Other central forces that are close to a law: the relative departure per unit of the exponent, of
-au² in a term of 1/r⁴ beside 1/r², and of au⁻² in the squared inverse of a Yukawa length."""
 TINY = float(np.finfo(float).tiny)
 Vectors = Float[np.ndarray, "state axis"]
 
@@ -68,7 +61,7 @@ class WholeField:
 
     def at(self, position: Vectors, velocity: Vectors, gm: Float[np.ndarray, " state"]) -> Vectors:
         """The field's acceleration, au/yr^2."""
-        terms, _ = _terms(position, velocity, gm, self.law, self.scale)
+        terms, _ = field_terms(position, velocity, gm, self.law, self.scale)
         return self.law.acceleration(position, gm) + terms @ self.coefficients
 
 
@@ -84,7 +77,7 @@ class Terms:
     ) -> None:
         logarithm = np.log(np.linalg.norm(position, axis=1))
         self.scale = float(logarithm.mean()), float(logarithm.std()) or 1.0
-        terms, self.names = _terms(position, velocity, gm, law, self.scale)
+        terms, self.names = field_terms(position, velocity, gm, law, self.scale)
         self.true = law.acceleration(position, gm)
         self.size = np.linalg.norm(self.true, axis=1)
         self.shares = terms / self.size[:, None, None]
@@ -186,7 +179,7 @@ def turning_frame(
     return np.stack((unit, np.cross(spin, unit), spin))
 
 
-def _terms(
+def field_terms(
     position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, law: "ForceLaw",
     scale: tuple[float, float],
 ) -> tuple[Float[np.ndarray, "state axis term"], list[str]]:  # fmt: skip

@@ -31,7 +31,7 @@ def run(
     *,
     predictor: typing.Any = None,
     untrained: collections.abc.Callable[..., typing.Any] | None = None,
-    progress: collections.abc.Callable[[str], object] = ...,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     law: str = ...,
     system: typing.Literal['relative', 'barycentric'] = ...,
     orbits: int = ...,
@@ -93,6 +93,7 @@ def run(
     readouts: tuple[str, ...] = ...,
     fit: bool = ...,
     trained_on: str | None = ...,
+    exam_seed: int | None = ...,
     search_seeds: int = ...,
     workers: int = ...,
 ) -> Run: ...
@@ -100,7 +101,7 @@ def run(
 def recover(
     table: typing.Any,
     config: RecoverConfig | None = None,
-    progress: collections.abc.Callable[[str], object] | None = None,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     *,
     law: str | None = ...,
     target: tuple[str, ...] | str = ...,
@@ -109,6 +110,7 @@ def recover(
     units: tuple[str, ...] | str | collections.abc.Mapping[str, str] = ...,
     sigma: str | None = ...,
     errors: typing.Literal['additive', 'relative', 'logarithmic'] | None = ...,
+    trials: str | None = ...,
     sigma_of: tuple[str, ...] | str | collections.abc.Mapping[str, str | float] = ...,
     per_group: str | None = ...,
     bad_rows: typing.Literal['refuse', 'mend'] = ...,
@@ -130,7 +132,7 @@ def recover(
 def weigh(
     data: typing.Any,
     config: WeighConfig | None = None,
-    progress: collections.abc.Callable[[str], object] | None = None,
+    progress: collections.abc.Callable[[str], object] | bool | None = None,
     *,
     law: str = ...,
     reference: str = ...,

@@ -72,7 +72,7 @@ def compare(first: str, second: str, config: CompareConfig) -> "symreg.Compariso
 
     symbols = read_formula(first).free_symbols | read_formula(second).free_symbols
     names = sorted({symbol.name for symbol in symbols} - CONSTANT_NAMES)
-    variables = list(config.variables) or names
+    variables = config.variables or tuple(names)
     domain = dict.fromkeys(variables, (config.low, config.high))
     return symreg.compare(first, second, variables, domain, config.margin, config.limit)
 

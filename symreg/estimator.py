@@ -17,7 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from orbits.tables import holds_numbers
+from orbits.quantities import carried_unit
+from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
@@ -26,6 +27,8 @@ from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
 FEWEST_ROWS = 5
+BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
+"""Operators of the one kind where only those of the other are given."""
 
 
 @dataclass(eq=False, repr=False)
@@ -41,13 +44,14 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         niterations: generations of a search (operon, pysr).
         population_size: formulas in the population of a search (operon, pysr).
         maxsize: largest formula searched, in nodes.
-        binary_operators: as in ["+", "*"]; the engine's by default.
-        unary_operators: as in ["sin", "exp"].
+        binary_operators: as in ["+", "*"]; by default the engine's, beside unary ones `BINARY`.
+        unary_operators: as in ["sin", "exp"]; by default the engine's, beside binary ones `UNARY`.
         guesses: formulas to start from.
         errors: of y without `sigma`: additive, relative or logarithmic; by default whichever the
             residuals suit best.
         sigma_of: standard errors of features by name, each a number or a share as in "5%"; the fit
             is then by orthogonal distances.
+        units: of the columns of X by name, and of y as `y`: the formula's constants get theirs.
         per_group: column of X, which is then a DataFrame, whose values each get their own constants
             in one form, such as a galaxy; it is no feature.
         form: formula to fit instead of searching, as in "a*x + b*v".
@@ -79,6 +83,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     guesses: Sequence[str] | None = None
     errors: str | None = None
     sigma_of: Mapping[str, str | float] | None = None
+    units: Mapping[str, str] | None = None
     per_group: str | None = None
     form: str | None = None
     seeds: int = 5
@@ -107,6 +112,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
+        for name, values in {"X": X, "y": y, "sigma": sigma}.items():
+            if (unit := carried_unit(values)) is not None:
+                raise ValueError(f"{name} carries the unit {unit!r}; give its numbers alone.")
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
         # without this scikit-learn takes their numbers
@@ -151,7 +159,13 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).randint(2**31))
-        operators = [*(self.binary_operators or ()), *(self.unary_operators or ())]
+        binary, unary = self.binary_operators, self.unary_operators
+        operators: list[str] = []
+        if binary is not None or unary is not None:
+            operators = [
+                *(BINARY if binary is None else binary),
+                *(UNARY if unary is None else unary),
+            ]
         self.recovery_: Recovery = recover(
             table,
             features=tuple(self._names),
@@ -165,6 +179,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             errors=self.errors,
             form=self.form,
             sigma_of=self.sigma_of or (),
+            units=self._units(options["target"]),
             seeds=self.seeds,
             time_limit=self.timeout_in_seconds,
             null=self.null,
@@ -172,6 +187,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             **options,
         )
         self.found_ = self.recovery_.found
+        spelled = {column: text for text, column in self.recovery_.columns.items()}
+        self._spelled = tuple(spelled.get(name, name) for name in self._names)
         self.new_groups_: dict[Any, Law] = {}
         return self
 
@@ -195,7 +212,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         form = self.recovery_.form_of_new_group()
         for label in dict.fromkeys(labels.tolist()):
             rows = labels == label
-            samples = Samples(values[rows], target[rows], tuple(self._names), np.arange(rows.sum()))
+            samples = Samples(values[rows], target[rows], self._spelled, np.arange(rows.sum()))
             law = fit_form(form, samples)
             if rows.sum() < len(law.constants):
                 raise ValueError(
@@ -221,7 +238,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         predicted, left = np.full(len(values), np.nan), np.ones(len(values), dtype=bool)
         for label, law in self.new_groups_.items():
             rows = labels == label
-            predicted[rows] = evaluate(law.form, self._names, values[rows], law.constants)
+            predicted[rows] = evaluate(law.form, self._spelled, values[rows], law.constants)
             left &= ~rows
         if left.any():
             if labels is not None:
@@ -229,8 +246,21 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             predicted[left] = self.recovery_.predict(table[left])
         return predicted
 
+    def _units(self, target: str) -> dict[str, str]:
+        """Units by column of the table that is searched, where y has a name of its own."""
+        return {target if name == "y" and "y" not in self._names else name: unit
+                for name, unit in (self.units or {}).items()}  # fmt: skip
+
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
+        X = as_frame(X) if hasattr(X, "__arrow_c_stream__") else X
+        for name, values in X.items() if isinstance(X, pd.DataFrame) else ():
+            words = values[np.isnan(numbers_of(values)) & values.notna()]
+            if name != self.per_group and len(words) and isinstance(words.iloc[0], str):
+                raise ValueError(
+                    f"the column {name} of X is not numeric (it has {words.iloc[0][:30]!r}); if it "
+                    f"tells groups apart, per_group={str(name)!r} gives each its own constants."
+                )
         if self.per_group is None:
             return X, None
         if not isinstance(X, pd.DataFrame) or self.per_group not in X:
@@ -243,11 +273,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     def equations_(self) -> pd.DataFrame:
         """Every candidate of every search, simplest first."""
         check_is_fitted(self)
-        parsed = self.recovery_.parsed  # sympy's own reader takes gamma for the function
         rows = [
-            (each.complexity, each.loss, each.score, each.expression, parsed(each.expression)[0])
+            (each.complexity, each.loss, each.score, each.expression,
+             self.recovery_.sympy(each.expression))
             for each in self.recovery_.pareto_front
-        ]
+        ]  # fmt: skip
         columns = ["complexity", "loss", "score", "equation", "sympy_format"]
         return pd.DataFrame(rows, columns=columns).sort_values("complexity", ignore_index=True)
 

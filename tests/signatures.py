@@ -25,6 +25,7 @@ MARK = "# Written by tests/signatures.py:\n"
 PATH = "str | os.PathLike[str] | None"
 DATASET = "xarray.Dataset"
 CALL = "collections.abc.Callable[[str], object]"
+PROGRESS = f"progress: {CALL} | bool | None = None"
 UNTRAINED = "untrained: collections.abc.Callable[..., typing.Any] | None = None"
 TRAINED_ON = "trained_on: typing.Any = None"
 
@@ -53,12 +54,12 @@ FUNCTIONS = {
 
 BEHIND = {
     "from_table": [f"announce: {CALL} | None = None"],
-    "train": [f"out: {PATH} = None", f"progress: {CALL} | None = None"],
-    "recover": [f"progress: {CALL} | None = None"],
-    "weigh": [f"progress: {CALL} | None = None"],
+    "train": [f"out: {PATH} = None", PROGRESS],
+    "recover": [PROGRESS],
+    "weigh": [PROGRESS],
 }
 """What comes behind the configuration, by position or by name."""
-NAMED = {"run": ["predictor: typing.Any = None", UNTRAINED, f"progress: {CALL} = ..."]}
+NAMED = {"run": ["predictor: typing.Any = None", UNTRAINED, PROGRESS], "generate": [PROGRESS]}
 """What comes behind it by name alone."""
 
 
@@ -110,7 +111,8 @@ def probes() -> list[str]:
         + signature(
             "probe",
             ["model: typing.Any", "data: typing.Any", f"config: {config} = None", "*",
-             f"readout: {readout}", UNTRAINED, TRAINED_ON, *options],
+             f"readout: {readout}", UNTRAINED, TRAINED_ON,
+             "progress: bool | None = None", *options],
             result,
         )
         for readout, config, result in kinds

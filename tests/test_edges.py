@@ -125,7 +125,7 @@ TRACK = {"time": TIMES, "x": np.cos(6 * TIMES), "y": np.sin(6 * TIMES)}
         ("r²", "r2"),
         ("x₁", "x1"),
         ("½", "x1_2"),
-        ("area (m²)", "area_m2"),
+        ("area (m²)", "area"),
         ("\u00b5", "\u03bc"),  # the micro sign is read as the Greek letter
         ("log P (days)", "log_P_days"),
         ("২৹", "x২"),

@@ -87,7 +87,7 @@ def test_completion_shows_the_real_keywords(call):
 
 def test_the_signature_completes_every_option():
     parameters = inspect.signature(orbits.generate).parameters
-    assert list(parameters) == ["out", "config", *hints_of(GenerateConfig)]
+    assert list(parameters) == ["out", "config", "progress", *hints_of(GenerateConfig)]
     assert parameters["law"].default == "newton"
 
 

@@ -65,7 +65,7 @@ worldmodel probe plain flat.zarr linear.json --readout linear(states=60)
 worldmodel probe plain flat.zarr causal.json --readout causal(states=60,steps=2)
 worldmodel probe plain flat.zarr tuned.parquet --readout transfer({TRANSFER})
 worldmodel probe plain flat.zarr bias.json --readout inductive_bias({BIAS})
-worldmodel probe plain flat.zarr far.json --readout far(count=20)
+worldmodel probe plain flat.zarr far.json --readout far(count=60,beside=false) --exam-seed 3
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
 worldmodel probe bins flat.zarr errors.json --readout evaluate(steps=5)
@@ -77,6 +77,7 @@ symreg recover own.csv own.json --target F --features r --groups g --units r=au,
 symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --errors relative --no-null \
     --per-group g --bad-rows mend
+symreg recover shares.csv shares.json --target p --features r --form exp(-a*r) --trials n --no-null
 orbits import many.csv x.zarr --orbit run --law newton --gm 39.44
 symreg recover long.csv moved.json --trajectories --body name --time time \
     --position x,y --seeds 1 --no-null --engine projection --noise 1e-6
@@ -100,7 +101,8 @@ symreg run --out own --workers 2 --seed 1 --held-out-orbits 12 --sources kicked 
     --orbits 40 --samples 48 --simulator kepler --model own.py:trains --fit \
     --untrained-model own.py:fresh --model-context 2 --length-unit au --time-unit yr \
     --trained-on flat.zarr --search-seeds 1
-symreg run --out run --workers 2 --seed 1 --held-out-orbits 12 --sources orbit kicked \
+symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 \
+    --sources orbit kicked \
     --controls injected untrained keplerian --bodies earth \
     --readouts jacobian(states=10) kick_response(steps=3) linear(states=60) \
     causal(states=60,steps=2) evaluate(steps=5) extrapolate \
@@ -216,6 +218,8 @@ def folder(tmp_path_factory):
     (folder / "own.csv").write_text(
         "r,F,g,s\n" + "".join(f"{r},{39.5 / r**2},{i % 8},0.01\n" for i, r in enumerate(rows))
     )
+    shares = "".join(f"{r},{round(20 * math.exp(-r)) / 20},20\n" for r in rows)
+    (folder / "shares.csv").write_text(f"r,p,n\n{shares}")
     pair = "m1,m2,x1,y1,x2,y2,ax1,ay1,ax2,ay2\n"
     for i, r in enumerate(rows):
         m1, m2 = 1 + 0.02 * i, 0.5 + 0.03 * ((7 * i) % 11)

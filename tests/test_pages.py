@@ -356,6 +356,44 @@ def test_the_table_of_the_little_language_is_that_of_its_runs():
         assert f"| {kind} | {' | '.join(f'{value:.2f}' for value in medians)} |" in page
 
 
+def test_the_effects_of_the_parts_are_those_of_their_cells():
+    page = words_of("softplus")
+    script = runpy.run_path(str(ROOT / "notebooks" / "examples" / "attention" / "effects.py"))
+    cells = pd.read_csv(ROOT / "notebooks" / "images" / "softplus.csv")
+    told = {
+        "0.70 [0.62, 0.79] times the loss, 0.76 [0.70, 0.83] times the error": ("sharpen", "3"),
+        "1.26 [1.09, 1.45] times the loss; the force is as good (1.04 [0.93, 1.15])": (
+            "scale", "logdlogn",
+        ),
+        "1.23 [1.05, 1.45] and 1.38 [1.25, 1.52]": ("map", "softplus"),
+    }  # fmt: skip
+    for words, change in told.items():
+        assert words in page
+        for number, column in enumerate(script["MEASURES"]):
+            table = script["effects"](cells, column).set_index("change")
+            ratio, low, high = table.loc[script["CHANGES"][change], ["ratio", "low", "high"]]
+            said = re.findall(r"[0-9.]+ \[[0-9., ]+\]", words)[number]
+            assert said == f"{ratio:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def test_what_the_page_of_softplus_says_of_levels_and_digits_is_in_their_files():
+    page = words_of("softplus")
+    networks = pd.read_csv(ROOT / "notebooks" / "images" / "evenness.csv")
+    middle = networks.groupby(["target", "attention"])["loss_16"].median()
+    assert f"has a loss of {middle['residual', 'softmax']:.3f}" in page
+    assert f"LSSAR(3) has {middle['residual', 'lssar']:.1f}, and does not" in page
+    both = middle["displacement", "softmax"], middle["displacement", "lssar"]
+    assert f"neither does ({both[0]:.1f}, {both[1]:.1f})" in page
+    digits = pd.read_csv(ROOT / "notebooks" / "images" / "stability.csv")
+    bare = digits[(digits["path"] == "bare") & (digits["scale"] == 1)]
+    bare = bare[bare["numbers"] == "bfloat16"].groupby("kind")["gradient"]
+    low, high = bare.min()["lssar(p=15)"], bare.max()["lssar(p=15)"]
+    assert f"off by {100 * low:.0f} to {high:.0%}".replace("%", " %") in page
+    runs = pd.read_csv(ROOT / "notebooks" / "images" / "language.csv")
+    first = runs[(runs["factor"] == 1) & (runs["seed"] == 0)].set_index("attention")["late"]
+    assert f"LSSA {first['lssa']:.3f} nats, softmax {first['softmax']:.3f}" in page
+
+
 def test_what_is_said_of_decoded_and_followed_is_in_their_table():
     script = runpy.run_path(str(ROOT / "notebooks" / "examples" / "causal" / "scatter.py"))
     table = pd.read_csv(ROOT / "notebooks" / "images" / "decoded.csv")

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 
 import orbits
 import symreg
@@ -44,7 +45,7 @@ def verlet(x):
 
 
 def test_a_law_is_drawn_with_its_data_and_what_it_leaves(law, tmp_path):
-    above, below = law.plot().axes
+    above, below = law.plot().figure.axes
     drawn = np.asarray(above.collections[0].get_offsets())
     assert len(drawn) == 200
     rows = {(r, f) for r, f in table().to_numpy()}
@@ -54,7 +55,7 @@ def test_a_law_is_drawn_with_its_data_and_what_it_leaves(law, tmp_path):
     left = np.asarray(below.collections[0].get_offsets())[:, 1]
     assert np.std(left) == pytest.approx(1.0, rel=0.2)  # per cent, of 200 rows
     law.write(tmp_path / "law.json")
-    again = Recovery.read(tmp_path / "law.json").plot().axes[0]
+    again = Recovery.read(tmp_path / "law.json").plot()
     np.testing.assert_array_equal(again.collections[0].get_offsets(), drawn)
 
 
@@ -63,7 +64,7 @@ def test_a_law_of_several_features_is_drawn_against_its_own_values():
     many = pd.DataFrame(rng.uniform(1, 2, (120, 2)), columns=["r", "m"])
     many["F"] = 39.5 * many.m / many.r**2
     quick = {"engine": "projection", "seeds": 1, "null": False}
-    above, _ = symreg.recover(many, target="F", features="r,m", **quick).plot().axes
+    above, _ = symreg.recover(many, target="F", features="r,m", **quick).plot().figure.axes
     x, y = np.asarray(above.collections[0].get_offsets()).T
     np.testing.assert_allclose(x, y, rtol=1e-6)
 
@@ -102,7 +103,17 @@ def test_a_weighing_is_drawn_with_its_masses():
         orbits=1, system="nbody", planets=2, samples=600, dt=0.02, dtype="float64", seed=0
     )
     found = symreg.weigh(data)
-    left, right = found.plot().axes
+    left, right = found.plot().figure.axes
     shown = {line.get_ydata()[0] for line in left.lines if line.get_marker() == "o"}
     assert shown == {mass.body for mass in found.masses if mass.value}
     assert len(right.lines[0].get_xdata()) == len(found.curve)
+
+
+def test_every_plot_gives_its_axes(law, held_out):
+    forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
+    maps = np.full((1, 2, 4, 4), 0.25)
+    for drawn in (
+        law.plot(), law.plot_pareto(), forces.plot(), orbits.plot_orbits(held_out),
+        orbits.plot_phase_portrait(held_out), worldmodel.plot_attention(maps),
+    ):  # fmt: skip
+        assert isinstance(drawn, Axes)

@@ -55,7 +55,8 @@ def test_what_the_readme_links_to_exists():
 
 @pytest.mark.slow
 def test_a_run_prints_what_the_readme_shows(tmp_path, capsys, monkeypatch):
-    """Words to the letter; numbers within 1 %, since processors round differently."""
+    """Words to the letter; numbers within 1 %, since processors round differently; errors on far
+    states, which are drawn anew, within a half."""
     monkeypatch.setenv("COLUMNS", "120")  # as wide as in a file
     (shown,) = (block for block in blocks_of("") if block.startswith("states"))
     assert symreg_main(["run", "--out", str(tmp_path / "run")]) == 0
@@ -68,6 +69,9 @@ def test_a_run_prints_what_the_readme_shows(tmp_path, capsys, monkeypatch):
         row = " ".join(found)
         assert number.sub("#", row) == number.sub("#", " ".join(expected.split()))
         values = [list(map(float, number.findall(line))) for line in (row, expected)]
+        if row.endswith("%"):
+            drawn = [each.pop() for each in values]
+            assert drawn[0] == pytest.approx(drawn[1], rel=0.5, abs=0.1)
         assert values[0] == pytest.approx(values[1], rel=0.01, abs=0.02)
 
 

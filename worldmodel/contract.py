@@ -15,19 +15,28 @@ SAME = 0.02
 """Share of the bend: well below the error that counts as right."""
 COARSE = 1e-3
 """Spacing of half precision and coarser: such numbers hold a step or a bend, not a position."""
+BFLOAT16 = 2.0**-7
+"""Spacing of the coarsest numbers that networks compute in: a model that says it is coarser would
+loosen a test of itself."""
 MOST_NOISE = 0.1
 """Of the bend, that a model may differ from call to call: more is no answer."""
 NOISES = 8.0
 """Of 32 times two draws of normal noise, the largest lies within six medians of a difference."""
 
+LARGEST = 1e50
+"""In size, of an answer: the sixth power of a larger one is no number any more."""
+
 ORDER = "(orbit, time, axis), or (orbit, time, body, axis) of several bodies"
 
 
 def as_array(answer: Any, name: str) -> np.ndarray:
-    """An output as an array; ValueError if it is a tensor of torch, or ragged."""
+    """An output as an array, NaN where it is masked; ValueError if it is a tensor of torch, or
+    ragged."""
     if hasattr(answer, "detach"):
         own = "return tensor.detach().cpu().numpy()"
         raise ValueError(f"{name} gives a torch tensor; numbers in numpy are needed: {own}.")
+    if isinstance(answer, np.ma.MaskedArray) and answer.dtype.kind in "fiu":
+        return np.ma.filled(answer.astype(np.result_type(answer.dtype, np.float16)), np.nan)
     try:
         return np.asarray(answer)
     except ValueError as error:
@@ -44,21 +53,27 @@ def checked(answer: np.ndarray, seen: np.ndarray, length: int, name: str) -> np.
             f"{name} gives shape {answer.shape} for positions of shape {seen.shape}; the same "
             f"shape is needed, {ORDER}: the next position after every time."
         )
-    positions = answer.astype(np.float64)
+    with np.errstate(over="ignore"):  # of a wider type
+        positions = answer.astype(np.float64)
     positions[:, : length - 1] = np.nan
     full = positions[:, length - 1 :]
     full[np.isnan(full).any(axis=-1)] = np.nan
     if np.isinf(full).any():
         raise ValueError(f"{name} gives infinite numbers; NaN says that it has no answer.")
+    if (np.abs(full) > LARGEST).any():
+        raise ValueError(
+            f"{name} gives positions of up to {np.nanmax(np.abs(full)):.0e}; {LARGEST:.0e} is the "
+            "most, and NaN says that it has no answer."
+        )
     return positions
 
 
 def precision_of(predictor: Any, answers: np.ndarray) -> float:
     """Spacing of a predictor's numbers relative to their size: of its own `precision` if it has
-    one, else of its output's type."""
+    one, `BFLOAT16` at most, else of its output's type."""
     own = getattr(predictor, "precision", None)
     if isinstance(own, float):
-        return own
+        return min(own, BFLOAT16)
     kind = answers.dtype
     return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
 

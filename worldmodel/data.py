@@ -124,9 +124,15 @@ class Batches:
         self.size = config.crops_per_step, config.context_length + 1
         self.generator = torch.Generator().manual_seed(config.seed)
 
+    def lie_on(self, device: torch.device) -> None:
+        """Keep the positions where contexts are needed, if they take a quarter of what is free."""
+        if 4 * self.positions.nbytes < torch.cuda.mem_get_info(device)[0]:
+            self.positions = self.positions.to(device)
+
     def next(self) -> Float[Tensor, "crop time body axis"]:
         """`crops_per_step` contexts of C positions with the next position: C + 1 states."""
-        return self.positions[random_crops(self.positions, *self.size, self.generator)]
+        crops = random_crops(self.positions, *self.size, self.generator)
+        return self.positions[tuple(x.to(self.positions.device, non_blocking=True) for x in crops)]
 
 
 def random_crops(

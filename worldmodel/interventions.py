@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from orbits.options import checked
 from worldmodel.inside import submodule
 
 Edit = Callable[[Tensor], Tensor]
@@ -80,6 +81,7 @@ def _replaced(name: str, edit: Edit, unreached: set[str]) -> Callable[..., Any]:
     return hook
 
 
+@checked
 def ablate(subspace: Any = None, mean: Any = 0.0, at: int | None = None) -> Edit:
     """Replace the part in a subspace by a constant.
 
@@ -96,6 +98,7 @@ def ablate(subspace: Any = None, mean: Any = 0.0, at: int | None = None) -> Edit
     return _edit(lambda own: own - part(own - _like(mean, own)), at)
 
 
+@checked
 def exchange(subspace: Any, donor: Any, at: int | None = None) -> Edit:
     """Replace the part in a subspace by that of another pass.
 
@@ -121,6 +124,7 @@ def exchange(subspace: Any, donor: Any, at: int | None = None) -> Edit:
     return _edit(exchanged, at)
 
 
+@checked
 def steer(direction: Any, amount: float = 1.0, at: int | None = None) -> Edit:
     """Add a direction.
 

@@ -4,6 +4,7 @@ A model that holds the force needs only the present state; one that fits an elli
 wrong until the kick has left its context.
 """
 
+import contextlib
 import dataclasses
 
 import numpy as np
@@ -70,28 +71,28 @@ def kicked_at(
     position, velocity = position.astype(np.float64), velocity.astype(np.float64)
     start = velocity[:, at] if new_velocity is None else new_velocity
     times = np.arange(steps + 1) * dt
-    arc, arc_velocity = _followed(law, position[:, at], start, new_gm, times)
+    arc, arc_velocity = followed(law, position[:, at], start, new_gm, times)
     return KickedArcs(
         position=np.concatenate((position[:, :at], arc), axis=1),
         velocity=np.concatenate((velocity[:, :at], arc_velocity), axis=1),
     )
 
 
-def _followed(
+def followed(
     law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(orbit, time, axis) positions and velocities; NaN for a body that falls into the centre."""
-    # without heyoka, whose compilation takes longer than these few short arcs
-    simulator = choose_simulator(law, but="heyoka")
-    try:
-        return integrate(law, position, velocity, gm, times, simulator)
-    except IntegrationError:
-        if len(gm) == 1:
-            nothing = np.full((1, len(times), position.shape[1]), np.nan)
-            return nothing, nothing.copy()
+    # without heyoka, whose compilation takes longer than these few short arcs; Kepler's equation
+    # refuses unbound arcs, which scipy takes one by one
+    simulators = [choose_simulator(law, but="heyoka"), "scipy"][len(gm) == 1 :]
+    with contextlib.suppress(IntegrationError):
+        return integrate(law, position, velocity, gm, times, simulators[0])
+    if len(gm) == 1:
+        nothing = np.full((1, len(times), position.shape[1]), np.nan)
+        return nothing, nothing.copy()
     half = len(gm) // 2
     parts = [
-        _followed(law, position[part], velocity[part], gm[part], times)
+        followed(law, position[part], velocity[part], gm[part], times)
         for part in (slice(None, half), slice(half, None))
     ]
     return np.concatenate([p for p, _ in parts]), np.concatenate([v for _, v in parts])

@@ -1,20 +1,21 @@
 """From `package.module:make` or `path/to/mine.py:make` to a checked predictor."""
 
+import ast
 import importlib
 import importlib.util
 import inspect
 import os
 import symtable
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from orbits.files import sha256_of_file
-from orbits.options import options_from, require_known
+from orbits.options import checked, options_from, require_known
 from worldmodel.config import PredictorConfig
-from worldmodel.own_code import in_a_line, in_lines, name_of
+from worldmodel.own_code import called, in_lines, name_of
 from worldmodel.own_predictor import CheckedPredictor, as_predictor
 from worldmodel.predictor import Predictor
 
@@ -22,6 +23,7 @@ TOLD = ("data", "seed", "folder", "dt")
 """What a factory may request, by the names of its arguments."""
 
 
+@checked
 def load_predictor(
     model: Any = None,
     config: PredictorConfig | None = None,
@@ -99,8 +101,8 @@ def load_predictor(
 
 
 def source_of(spec: str, option: str = "--model") -> Path | None:
-    """The file with a spec's code, which is not executed; None if it is in no file. ValueError if
-    no such file or module exists, or the file neither defines nor imports the name."""
+    """The file with a spec's code; None if it is in no file. ValueError if no such file or module
+    exists, or has no such name. Only what its text does not show is looked for by executing it."""
     place, _, name = spec.rpartition(":")
     source = _file_of(place, f"{option} {spec}")
     if source is None or source.suffix != ".py":
@@ -108,25 +110,61 @@ def source_of(spec: str, option: str = "--model") -> Path | None:
     try:
         code = source.read_text(encoding="utf-8")
         table = symtable.symtable(code, str(source), "exec")
+        tree = ast.parse(code)
     except SyntaxError as error:
         where = f"{place}, line {error.lineno}" if error.lineno else place
         raise ValueError(f"{option} {spec}: SyntaxError: {error.msg} ({where})") from None
     except UnicodeDecodeError:
         raise ValueError(f"{option} {spec}: {place} is no text in UTF-8.") from None
-    names = [each.get_name() for each in table.get_symbols() if _is_bound(each)]
-    # names that a star brings, or a module makes as they are asked for, are known once it runs
-    made_later = "__getattr__" in names or any(p in code for p in ("import *", "globals()"))
-    if not made_later:
-        try:
-            require_known("name", name, [each for each in names if each[0] != "_"], show=0)
-        except ValueError as error:
-            raise ValueError(f"{option} {spec}: {error}") from None
+    names = set(_bound(table))
+    if name not in names and _makes_names(tree):
+        _found(executed(place, f"{option} {spec}"), name, f"{option} {spec}")
+    elif name not in names:
+        _require_name(name, names, f"{option} {spec}")
     return source
 
 
-def _is_bound(symbol: symtable.Symbol) -> bool:
-    """Whether a module gives a name a meaning."""
-    return symbol.is_assigned() or symbol.is_imported()
+def _bound(table: symtable.SymbolTable) -> Iterator[str]:
+    """The names to which the text of a module gives a meaning, in its functions too."""
+    for symbol in table.get_symbols():
+        own = table.get_type() == "module" or symbol.is_declared_global()
+        if own and (symbol.is_assigned() or symbol.is_imported()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _bound(inner)
+
+
+NAMESPACES = {
+    "globals", "locals", "vars", "exec", "eval", "setattr", "__setattr__", "__dict__", "modules",
+    "_getframe", "__getattr__", "__name__",
+}  # fmt: skip
+"""What a module can make names by that its text does not show."""
+
+
+def _makes_names(tree: ast.Module) -> bool:
+    """Whether a module may have names that its text does not show: a star, or its namespace."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names):
+            return True
+        if {getattr(node, key, None) for key in ("id", "attr", "name")} & NAMESPACES:
+            return True
+    return False
+
+
+def _found(module: ModuleType, name: str, what: str) -> Any:
+    """What a module calls by a name; ValueError if nothing."""
+    with in_lines(f"{what} fails"):
+        if hasattr(module, name):
+            return getattr(module, name)
+    return _require_name(name, vars(module), what)
+
+
+def _require_name(name: str, names: Iterable[str], what: str) -> str:
+    """The name, if it is one of these; ValueError says the nearest that is public."""
+    try:
+        return require_known("name", name, [each for each in names if each[0] != "_"], show=0)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
 
 
 def _file_of(place: str, what: str) -> Path | None:
@@ -153,13 +191,11 @@ def _named(spec: str, arguments: Mapping[str, Any], option: str = "--model") -> 
     """The object of that name, or a factory's product; its module is executed. ValueError if it is
     missing, or its code fails: one line that says why."""
     place, _, name = spec.rpartition(":")
-    module = executed(place, f"{option} {spec}")
-    known = [name for name in vars(module) if not name.startswith("_")]
-    try:
-        thing = vars(module)[require_known("name", name, known, show=0)]
-    except ValueError as error:
-        raise ValueError(f"{option} {spec}: {error}") from None
-    return _called(thing, arguments, f"{option} {spec}") if _is_factory(thing) else thing
+    what = f"{option} {spec}"
+    thing = _found(executed(place, what), name, what)
+    with in_lines(f"{what} fails"):
+        makes = _is_factory(thing)
+    return _called(thing, arguments, what) if makes else thing
 
 
 def _is_factory(thing: Any) -> bool:
@@ -183,8 +219,7 @@ def _called(factory: Callable[..., Any], arguments: Mapping[str, Any], what: str
             f"{what} needs {', '.join(lacking)}{hint}; a factory may take data, folder, seed "
             "and dt."
         )
-    with in_lines(f"{what} fails"):
-        return factory(**known)
+    return called(f"{what} fails", factory, **known)
 
 
 def _arguments(factory: Any) -> dict[str, bool]:
@@ -211,21 +246,20 @@ def executed(place: str | os.PathLike[str], what: str) -> ModuleType:
     Raises:
         ValueError: if it does not run: one line that says why.
     """
+    path = Path(place).expanduser().resolve()
     try:
-        if not _is_file(str(place)):
-            return importlib.import_module(str(place))
-        path = Path(place).expanduser().resolve()
-        name = f"orbitlaw_{path.stem}"
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ValueError(f"{path} is no Python file.")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        if str(path.parent) not in sys.path:
-            sys.path.append(str(path.parent))
-        spec.loader.exec_module(module)
+        with in_lines(f"{what} does not run"):
+            if not _is_file(str(place)):
+                return importlib.import_module(str(place))
+            name = f"orbitlaw_{path.stem}"
+            spec = importlib.util.spec_from_file_location(name, path)
+            if spec is None or spec.loader is None:
+                raise ValueError(f"{path} is no Python file.")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module
+            if str(path.parent) not in sys.path:
+                sys.path.append(str(path.parent))
+            spec.loader.exec_module(module)
+            return module
     except ModuleNotFoundError as error:
         raise ValueError(f"{what}: it needs the package {error.name!r}: {error}") from None
-    except Exception as error:
-        raise in_a_line(f"{what} does not run", error) from error
-    return module

@@ -69,13 +69,18 @@ class Network(nn.Module):
             The target in units of `scales.target`; for the head `tokens`, (..., bin) logits.
         """
         bins = (self.config.bins,) if self.config.head == "tokens" else ()
-        return self.head(self.stream(positions)).view(*positions.shape, *bins)
+        stream = self.stream(positions)
+        # in mixed precision the first and the last layer stay whole: a position in bfloat16 would
+        # be off by a thousandth of itself, more than an acceleration moves it in a step
+        with torch.autocast(stream.device.type, enabled=False):
+            return self.head(stream).view(*positions.shape, *bins)
 
     def stream(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch token d_model"]:
         """What the head reads."""
-        stream = self.embed(positions)
+        with torch.autocast(positions.device.type, enabled=False):
+            stream = self.embed(positions)
         visible = Visible(window=self.config.window and self.config.window * self.tokens_per_step)
         index = torch.arange(stream.shape[1], device=stream.device)
         rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)

@@ -8,8 +8,10 @@ from torch.optim import AdamW, Muon, Optimizer
 from worldmodel.config import TrainConfig
 
 
-def make_optimizers(network: nn.Module, config: TrainConfig) -> list[Optimizer]:
-    """The two optimisers, in a fixed order; no weight decay.
+def make_optimizers(
+    network: nn.Module, config: TrainConfig, fused: bool = False
+) -> list[Optimizer]:
+    """The two optimisers, in a fixed order; no weight decay. `fused`: AdamW in one kernel.
 
     Momentum and second-moment decay are the usual ones, but for AdamW's: runs of a thousand steps
     are shorter than the memory of 0.999.
@@ -22,7 +24,8 @@ def make_optimizers(network: nn.Module, config: TrainConfig) -> list[Optimizer]:
     taken = {id(p) for p in matrices}
     rest = [p for p in network.parameters() if id(p) not in taken]
     muon = Muon(matrices, lr=config.muon_lr, momentum=0.95, weight_decay=0.0)
-    adamw = AdamW(rest, lr=config.adamw_lr, betas=(0.9, 0.99), weight_decay=0.0, foreach=True)
+    how = {"fused": True} if fused else {"foreach": True}
+    adamw = AdamW(rest, lr=config.adamw_lr, betas=(0.9, 0.99), weight_decay=0.0, **how)
     return [muon, adamw]
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from jaxtyping import Float
 
+from orbits.progress import advance
 from worldmodel.config import PredictorConfig
 from worldmodel.contract import as_array, checked, precision_of, require_contract
-from worldmodel.own_code import in_lines, name_of
+from worldmodel.own_code import attribute_of, called, in_lines, name_of
 from worldmodel.predictor import ArcPredictor, Predictor, central_differences, circles
 from worldmodel.source import DataFacts
 
@@ -69,7 +70,7 @@ class CheckedPredictor:
         self.predictor = predictor
         self.config = config or PredictorConfig()
         self.make_untrained = untrained
-        self.name = name or str(getattr(predictor, "name", "") or name_of(predictor))
+        self.name = name or str(attribute_of(predictor, "name") or name_of(predictor))
         self.code = code
         self.trained_on = trained_on
         self.context_length = predictor.context_length
@@ -91,7 +92,7 @@ class CheckedPredictor:
 
     def require_step(self, dt: float, where: str) -> None:
         """Raise ValueError if the predictor was made for another step."""
-        own = getattr(self.predictor, "dt", None)
+        own = attribute_of(self.predictor, "dt")
         if own is None:
             return
         try:
@@ -149,7 +150,7 @@ class CheckedPredictor:
         Raises:
             ValueError: if it contains no network.
         """
-        own = getattr(self.predictor, "backbone", None)
+        own = attribute_of(self.predictor, "backbone")
         if own is None or self.facts is None:
             raise ValueError(
                 f"{what} needs a network that can be trained, and {self.name} shows none; give a "
@@ -166,7 +167,7 @@ class CheckedPredictor:
         Raises:
             ValueError: if there is none.
         """
-        own = getattr(self.predictor, "inside", None)
+        own = attribute_of(self.predictor, "inside")
         if own is None:
             raise ValueError(
                 f"{what} changes what goes on inside a torch module, and {self.name} shows none; "
@@ -199,16 +200,17 @@ class CheckedPredictor:
                 f"{seen.shape[1]} position(s) of each orbit were given; {self.name} needs "
                 f"{self.context_length} or more."
             )
-        answer = self._answer(seen)
+        answer = self.answers(seen)
         own = self.context_length, self.precision, self.name
-        self.noise = max(self.noise, require_contract(self._answer, seen, answer, *own))
+        self.noise = max(self.noise, require_contract(self.answers, seen, answer, *own))
         return answer
 
-    def _answer(self, seen: np.ndarray) -> np.ndarray:
-        """The predictor's own output, of the right shape and type, au."""
+    def answers(self, seen: np.ndarray) -> np.ndarray:
+        """The predictor's own output, of the right shape and type, au; nothing is asked again."""
         shown = _alone(seen)
-        with in_lines(f"{self.name} fails on positions of shape {shown.shape}"):
-            answers = self.predictor.predict(shown / self.config.length)
+        what = f"{self.name} fails on positions of shape {shown.shape}"
+        answers = called(what, self.predictor.predict, shown / self.config.length)
+        advance(seen.shape[0] * seen.shape[1])
         answers = as_array(answers, self.name)
         self.precision = max(self.precision, precision_of(self.predictor, answers))
         answer = checked(answers, shown, self.context_length, self.name) * self.config.length
@@ -236,12 +238,13 @@ class CheckedPredictor:
             The derivatives; and for differences the median over states of their distance
             (Frobenius) from those with twice the step: rounding and truncation together.
         """
-        own = getattr(self.predictor, "jacobians", None)
+        own = attribute_of(self.predictor, "jacobians")
         states, times = contexts.shape[:2]
         flat = contexts.reshape(states, times, -1)
         if own is not None:  # lengths cancel: au by au is unit by unit
-            with in_lines(f"{self.name} fails to give jacobians"):
-                jacobians = np.asarray(own(_alone(contexts) / self.config.length), dtype=np.float64)
+            what, shown = f"{self.name} fails to give jacobians", _alone(contexts)
+            answer = called(what, own, shown / self.config.length)
+            jacobians = as_array(answer, self.name).astype(np.float64)
             needed = (states, times, flat.shape[2], flat.shape[2])
             if jacobians.shape != needed:
                 raise ValueError(
@@ -266,15 +269,15 @@ class CheckedPredictor:
         Raises:
             ValueError: if it has none, or they are not tables of numbers.
         """
-        own = getattr(self.predictor, "activations", None)
+        own = attribute_of(self.predictor, "activations")
         if own is None:
             raise ValueError(
                 f"{self.name} has no activations(contexts), which the read-out linear needs; leave "
                 "that out, or give the predictor such a method."
             )
-        with in_lines(f"{self.name} fails to give activations"):
-            layers = own(_alone(contexts) / self.config.length)
-        activations = {name: np.asarray(values, np.float64) for name, values in layers.items()}
+        what, shown = f"{self.name} fails to give activations", _alone(contexts)
+        layers = called(what, own, shown / self.config.length)
+        activations = {n: as_array(x, self.name).astype(np.float64) for n, x in layers.items()}
         for name, values in activations.items():
             if values.ndim != 2 or len(values) != len(contexts):
                 raise ValueError(
@@ -302,7 +305,7 @@ class CheckedPredictor:
     def about(self) -> dict[str, Any]:
         """What is known of it, for files read off it."""
         own = {name: getattr(self, name) for name in ("name", "code", "context_length")}
-        parameters = getattr(self.predictor, "parameters", {})
+        parameters = attribute_of(self.predictor, "parameters")
         if isinstance(parameters, dict) and parameters:  # of a torch module it is a method
             numbers = {name: v for name, v in parameters.items() if isinstance(v, (int, float))}
             own["parameters"] = {str(name): float(v) for name, v in numbers.items()}
@@ -324,6 +327,9 @@ class OfPositions(ArcPredictor):
 
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         return self.model.predict(arcs.seen)
+
+    def bare(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        return getattr(self.model, "answers", self.model.predict)(arcs.seen)
 
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray

@@ -10,6 +10,7 @@ from matplotlib.colors import BoundaryNorm, PowerNorm
 from matplotlib.figure import Figure
 
 from orbits.files import written_aside
+from orbits.options import checked
 from orbits.palette import CYCLE
 from orbits.plot import labelled, plain_ticks
 from worldmodel.config import AttentionConfig
@@ -41,7 +42,9 @@ def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
         )
     position = source.read([config.orbit]).position[:, :length]
     maps = model.attention(position)[:, 0]
-    return plot_attention(maps, f"{model.record.train.attention}, orbit {config.orbit}")
+    axes = plot_attention(maps, f"{model.record.train.attention}, orbit {config.orbit}")
+    assert isinstance(axes.figure, Figure)  # for the type checker: not within another
+    return axes.figure
 
 
 def save_figure(figure: Figure, path: Path | str) -> None:
@@ -51,12 +54,16 @@ def save_figure(figure: Figure, path: Path | str) -> None:
     plt.close(figure)
 
 
-def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
+@checked
+def plot_attention(maps: np.ndarray, title: str = "") -> Axes:
     """A panel for each layer and head: the weight of every key for every query.
 
     Args:
         maps: (layer, head, query, key) weights.
         title: of the figure.
+
+    Returns:
+        The matplotlib `Axes` of the first panel; all are in `.figure.axes`.
     """
     layers, heads = maps.shape[:2]
     figure, panels = plt.subplots(
@@ -79,7 +86,7 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Figure:
         panel.set_ylabel("query (time step)")
     figure.colorbar(image, ax=panels, label="weight")
     figure.suptitle(title, fontsize=10)
-    return figure
+    return panels[0, 0]
 
 
 def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,6 +95,7 @@ def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.geomspace(r.min(), r.max(), 9), up
 
 
+@checked
 def plot_validity(
     axes: Axes,
     states: Mapping[str, Sequence[float]],

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from orbits.options import checked
+
 if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs
 
@@ -51,6 +53,10 @@ class ArcPredictor(ABC):
     @abstractmethod
     def predict(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
         """The position one step later, au, float64; NaN where the context is not full."""
+
+    def bare(self, arcs: "Arcs") -> Float[np.ndarray, "orbit time body axis"]:
+        """The same for arcs that are bare contexts, each asked for once."""
+        return self.predict(arcs)
 
     @abstractmethod
     def jacobians(
@@ -80,6 +86,7 @@ def stretches(
     return np.moveaxis(windows, -1, 2).reshape(-1, length, *positions.shape[2:])
 
 
+@checked
 def by_windows(
     positions: Float[np.ndarray, "orbit time *body axis"],
     length: int,

@@ -5,8 +5,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -17,11 +16,11 @@ from lightning_fabric import Fabric
 from torch import Tensor
 from torch.multiprocessing import ProcessRaisedException
 from torch.optim import Optimizer
-from tqdm import tqdm
 
 from orbits.files import held, write_text
 from orbits.memory import out_of_memory, require_memory
 from orbits.options import keywords_of, options_from
+from orbits.progress import Wanted, bar
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,
@@ -59,7 +58,7 @@ def train(
     data: Data,
     config: TrainConfig | None = None,
     out: str | os.PathLike[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Wanted = None,
     **options: Any,
 ) -> WorldModel:
     """Train a model on a data set.
@@ -71,7 +70,8 @@ def train(
         data: a data set, or its path.
         config: options; by default the defaults.
         out: folder of the run.
-        progress: called with a line of text now and then. A terminal shows a bar.
+        progress: called with a line of text now and then; False for silence. A terminal and a
+            notebook show a bar.
         options: further options by name, such as `attention="lssar(p=3)", context_length=2`.
 
     Returns:
@@ -163,7 +163,7 @@ def _train(
     data: Data,
     run: Path | None,
     config: TrainConfig,
-    progress: Callable[[str], None] | None,
+    progress: Wanted,
     returns: bool,
 ) -> WorldModel | None:
     """The work of each process; returns the model if it can."""
@@ -175,7 +175,8 @@ def _train(
     fitting = 1 if parameters < 1_000_000 else torch.get_num_threads()
     config = dataclasses.replace(config, threads=config.threads or fitting)
     with threads(config.threads):
-        record, state, held_out = _prepare(source, config, parameters)
+        on_gpu = fabric.device.type == "cuda"
+        record, state, held_out = _prepare(source, config, parameters, on_gpu)
         if run is not None and fabric.is_global_zero:
             require_same_run(run, record)
             run.mkdir(parents=True, exist_ok=True)
@@ -201,7 +202,7 @@ def _train(
 
 
 def _prepare(
-    source: Source, config: TrainConfig, parameters: int
+    source: Source, config: TrainConfig, parameters: int, on_gpu: bool
 ) -> tuple[RunRecord, State, Tensor]:
     """Data, untrained network and optimisers, as the seed says; refused if memory is too small."""
     facts = source.facts
@@ -226,12 +227,18 @@ def _prepare(
         positions = training_positions(source, range(count if config.steps else 0), config)
     state = State(
         network=network,
-        optimizers=make_optimizers(network, config),
+        optimizers=make_optimizers(network, config, fused=on_gpu),
         batches=Batches(positions, config),
         noise=torch.Generator().manual_seed(config.seed + 1),
     )
     held_out = source.read(spread(count, facts.orbits, 512)).position
     return record, state, held_out_crops(held_out, config.context_length)
+
+
+def pays_to_compile(network: Network, on_gpu: bool) -> bool:
+    """Whether the network is compiled for training: on a GPU, from a million parameters on. A
+    smaller one has trained by the time that it would be compiled."""
+    return on_gpu and sum(p.numel() for p in network.parameters()) >= 1_000_000
 
 
 @dataclasses.dataclass
@@ -243,14 +250,22 @@ class Trainer:
     record: RunRecord
     state: State
     held_out: Tensor
-    progress: Callable[[str], None] | None
+    progress: Wanted
 
     def __post_init__(self) -> None:
         self.config = self.record.train
         self.held_out = self.fabric.to_device(self.held_out)
         network = self.state.network
+        on_gpu = self.fabric.device.type == "cuda"
+        if on_gpu and not self.config.stream:
+            self.state.batches.lie_on(self.fabric.device)
+        if pays_to_compile(network, on_gpu):
+            network.compile(dynamic=False)  # its shapes are those of training and of evaluation
         self.module, *self.optimizers = self.fabric.setup(network, *self.state.optimizers)
         network.to(self.fabric.device)
+        # A GPU works off a queue: who reads a number waits until it is empty.
+        self.reads_always = not on_gpu
+        self.unread: list[Tensor] = []
 
     def fit(self) -> None:
         """Train to the last step."""
@@ -263,12 +278,17 @@ class Trainer:
                 factor = set_learning_rates(self.optimizers, config, state.step)
                 crops = self._with_noise(state.batches.next())
                 entered = time.perf_counter()
-                loss, norm = self._step(*crops)
+                self.unread.append(self._step(*crops))
+                state.step += 1
+                last = state.step == config.steps
+                written = last or state.step % each == 0
+                evaluated = last or state.step % config.evaluate_every == 0
+                read = written or evaluated or self.reads_always
+                loss, norm = self._read() if read else (None, None)
                 now = time.perf_counter()
                 inside += now - entered
-                state.step += 1
                 log.advance(state.step, loss)
-                if state.step % each == 0 or state.step == config.steps:
+                if written:
                     positions = config.crops_per_step * config.context_length
                     log.write(
                         state.step,
@@ -278,26 +298,26 @@ class Trainer:
                         tokens_per_second=(state.step - first) * positions / (now - began),
                         fraction_in_model=inside / (now - began),
                     )
-                if state.step % config.evaluate_every == 0 or state.step == config.steps:
+                if evaluated:
                     self._evaluate(log)
                 if state.step % config.evaluate_every == 0:
                     self._save()
             self._save()
         finally:
-            log.bar.close()
+            log.close()
 
     def _with_noise(self, crops: Tensor) -> tuple[Tensor, Tensor]:
         """This process's share of a batch: positions as seen, and the next ones."""
         seen, following = crops[:, :-1], crops[:, 1:]
         if self.config.context_noise:
             noise = torch.randn(seen.shape, generator=self.state.noise)
+            noise = noise.to(seen.device, non_blocking=True)
             seen = seen + self.config.context_noise * noise
         share = slice(self.fabric.global_rank, None, self.fabric.world_size)
         return self.fabric.to_device(seen[share]), self.fabric.to_device(following[share])
 
-    def _step(self, seen: Tensor, following: Tensor) -> tuple[float, float]:
-        """One optimiser step; the loss and the norm of the gradient. ValueError if either is not
-        finite: weights and saved states stay as they were."""
+    def _step(self, seen: Tensor, following: Tensor) -> Tensor:
+        """One optimiser step; its loss and the norm of its gradient, where they were computed."""
         loss = loss_of(self.config, self.record.scales, self.module(seen), seen, following)
         self.fabric.backward(loss)
         total = loss.detach()
@@ -307,18 +327,25 @@ class Trainer:
         )
         if self.fabric.world_size > 1:
             total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))
-        values = float(total), float(cast(Tensor, norm))
-        if not all(map(math.isfinite, values)):
-            kept = "" if self.run is None else f" in {self.run}"
-            raise ValueError(
-                f"the loss or its gradient is not a finite number at step {self.state.step + 1} "
-                f"(loss {values[0]:g}, gradient {values[1]:g}); the last good state{kept} is kept. "
-                "Lower --muon-lr and --adamw-lr, or look for bad values in the data."
-            )
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        return values
+        return torch.stack((total.double(), cast(Tensor, norm).double()))
+
+    def _read(self) -> tuple[float, float]:
+        """Loss and norm of the last step; ValueError if those of any step since the last reading
+        are not finite: nothing is saved before it is read."""
+        rows = torch.stack(self.unread).tolist()
+        self.unread.clear()
+        for step, values in enumerate(rows, self.state.step - len(rows) + 1):
+            if not all(map(math.isfinite, values)):
+                kept = "" if self.run is None else f" in {self.run}"
+                raise ValueError(
+                    f"the loss or its gradient is not a finite number at step {step} (loss "
+                    f"{values[0]:g}, gradient {values[1]:g}); the last good state{kept} is kept. "
+                    "Lower --muon-lr and --adamw-lr, or look for bad values in the data."
+                )
+        return rows[-1][0], rows[-1][1]
 
     @torch.no_grad()
     def held_out_loss(self) -> float:
@@ -360,13 +387,15 @@ class Log:
         run: Path | None,
         first: int,
         config: TrainConfig,
-        progress: Callable[[str], None] | None,
+        progress: Wanted,
         fabric: Fabric,
     ) -> None:
         steps = config.steps
         self.steps, self.progress, self.speaks = steps, progress, fabric.is_global_zero
-        hidden = None if self.speaks else True  # None: shown on a terminal alone
-        self.bar = tqdm(total=steps, initial=first, unit="step", desc="train", disable=hidden)
+        with ExitStack() as stack:
+            wanted, what = progress if self.speaks else False, {"unit": "step", "desc": "train"}
+            self.bar = stack.enter_context(bar(wanted, total=steps, initial=first, **what))
+            self.close = stack.pop_all().close
         self.told = time.monotonic()
         self.path = None if run is None or not self.speaks else run / "metrics.jsonl"
         if self.path is not None:
@@ -375,20 +404,22 @@ class Log:
             kept = [line for line in lines if _step_of(line) <= first]
             write_text(self.path, "".join(f"{line}\n" for line in kept))
 
-    def write(self, step: int, **values: float) -> None:
+    def write(self, step: int, **values: float | None) -> None:
         """Record a step's numbers."""
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"step": step, **values}) + "\n")
 
-    def advance(self, step: int, loss: float) -> None:
-        """Show that a step is finished."""
+    def advance(self, step: int, loss: float | None) -> None:
+        """Show that a step is finished; its loss, if that was read."""
         self.bar.update()
+        if loss is None:
+            return
         if step % 10 == 0:
             self.bar.set_postfix(loss=f"{loss:.2e}")
         due = step % max(1, self.steps // 10) == 0 or step == self.steps
         due = due or time.monotonic() > self.told + 60
-        if self.progress and self.speaks and due:
+        if callable(self.progress) and self.speaks and due:
             self.told = time.monotonic()
             self.progress(f"step {step} of {self.steps}: loss {loss:.3e}")
 

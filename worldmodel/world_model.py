@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from orbits.progress import advance
 from worldmodel.attention import attention_maps
 from worldmodel.backbone import Backbone, Stream
 from worldmodel.checkpoint import (
@@ -196,6 +197,7 @@ class WorldModel:
             ValueError: if the shape does not fit, or there are fewer times than C.
         """
         seen = self._checked(positions)
+        advance(seen.shape[0] * seen.shape[1])
         at_once = TOKENS_AT_ONCE // self.network.tokens_per_step
 
         @torch.no_grad()

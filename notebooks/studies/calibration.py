@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from orbits.palette import COLORS, CYCLE
 from symreg import StudyFigure
 from symreg.experiments.study_figure import LABEL, finished, share
-from symreg.experiments.verdict import CELLS, FAMILY_ERROR, NEWTONIAN
+from symreg.experiments.verdict import CELLS, FAMILIES, MEDIAN, NEWTONIAN
 from symreg.experiments.verdict import FAR as FAR_GATE
 from symreg.recovery.thresholds import THRESHOLDS
 
@@ -144,7 +144,7 @@ def _numbers(frame: pd.DataFrame, name: str) -> pd.Series:
 def _all_but_far(frame: pd.DataFrame) -> pd.Series:
     """(cell,) whether a predictor passes all gates but that on far error."""
     failed = frame["kind_failed"].fillna("").astype(str)
-    far = {FAR_GATE, CELLS, FAMILY_ERROR}
+    far = {FAR_GATE, CELLS, FAMILIES, MEDIAN}
     return failed.map(lambda names: set(filter(None, names.split(", "))) <= far)
 
 

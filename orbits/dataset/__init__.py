@@ -42,6 +42,7 @@ from orbits.files import (
     write_json,
     write_sealed,
 )
+from orbits.options import checked
 
 Data = xr.Dataset | str | os.PathLike[str]
 """A dataset, or its path."""
@@ -348,6 +349,7 @@ def as_dataset(data: Data) -> xr.Dataset:
     )
 
 
+@checked
 def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     """Open a complete dataset, lazily.
 

@@ -7,8 +7,10 @@ import numpy as np
 from orbits import dataset
 from orbits.dataset.schema import variables
 from orbits.frames import relative_states
+from orbits.options import checked
 
 
+@checked
 def describe(data: dataset.Data) -> dict[str, str]:
     """A dataset's contents by name, as text.
 

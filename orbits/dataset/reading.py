@@ -9,11 +9,13 @@ import xarray as xr
 
 from orbits.dataset import folder_of, open_dataset
 from orbits.dataset.schema import shard_file, variables
+from orbits.options import checked
 
 Arrays = dict[str, np.ndarray]
 """Arrays by name, with the orbit as first axis."""
 
 
+@checked
 def shuffled_batches(
     path: str | os.PathLike[str],
     names: Sequence[str] = ("position",),

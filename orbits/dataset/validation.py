@@ -9,8 +9,10 @@ from orbits import dataset
 from orbits.dataset.consistency import physical_problems
 from orbits.dataset.schema import array_problems, attribute_problem, require_format, variables
 from orbits.forces import known_law
+from orbits.options import checked
 
 
+@checked
 def validate(data: dataset.Data) -> list[str]:
     """Everything wrong with a dataset; empty if nothing is.
 

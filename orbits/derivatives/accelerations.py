@@ -9,7 +9,7 @@ import xarray as xr
 from orbits.config import ForcesConfig
 from orbits.dataset import Data, as_dataset
 from orbits.dataset.schema import ESTIMATED
-from orbits.derivatives.methods import measured
+from orbits.derivatives.methods import STENCIL, measured
 from orbits.derivatives.noise import white_noise
 from orbits.estimates import STANDARD_ERRORS
 from orbits.force_samples import ForceSamples
@@ -50,6 +50,7 @@ def measure_forces(
     config = options_from(ForcesConfig, config, options)
     data = as_dataset(data)
     law = known_law(str(data.attrs["law"]))
+    _require_states(data)
     tables, methods, noises = [], set(), []
     for row in range(data.sizes["orbit"]):
         one = data.isel(orbit=row)
@@ -72,12 +73,27 @@ def measure_forces(
         "methods": sorted(methods),
         "bodies": data.attrs.get("bodies"),
         "one_system": bool(data.attrs.get("one_system")),
+        "starts": [row["start"] for row in data.attrs.get("trajectories", ())],
         **{name: data.attrs[name] for name in ("length_unit", "time_unit") if name in data.attrs},
         "metrics": metrics,
         "summary": _summary(table, metrics, methods, str(data.attrs.get("length_unit", "au"))),
         **provenance(config),
     }
     return ForceSamples(table, attributes)
+
+
+def _require_states(data: xr.Dataset) -> None:
+    """Refuse orbits of too few states, by the counts of the source."""
+    count, least = data.sizes["time"], len(STENCIL)
+    if count >= least:
+        return
+    given = ""
+    if "given" in data.attrs:
+        given = f"{data.attrs['given']} were given, and "
+    raise ValueError(
+        f"{given}{count} follow one another evenly and without a gap in each row: accelerations "
+        f"need at least {least} such states of one orbit, better 30 a turn."
+    )
 
 
 def _of_orbit(
@@ -215,7 +231,7 @@ def _summary(table: pd.DataFrame, metrics: dict[str, Any], methods: set[str], un
     text = (
         f"{len(table)} force samples of {metrics['orbits']} orbit(s), by {' and '.join(methods)}; "
         f"noise of the positions {metrics['noise'] / LENGTHS[unit]:.2g} {unit}, accelerations to "
-        f"{metrics['median_relative_error']:.2g} (median standard error)"
+        f"{metrics['median_relative_error']:.2g} of their size (median standard error)"
     )
     if "within_95" in metrics:
         text += f"; {metrics['within_95']:.1%} of the true ones within the 95 % interval"

@@ -6,7 +6,7 @@ from orbits.config import UNKNOWN
 from orbits.expressions import FUNCTIONS, shown, syntax_of
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, exact
 from orbits.forces.formula import Formula, parse_formula
-from orbits.options import require_known
+from orbits.options import checked, require_known
 from orbits.registry import Registry
 from orbits.specs import parse_spec
 
@@ -35,6 +35,7 @@ LAWS: Registry[type[ForceLaw]] = Registry(
 """The named laws, one file each."""
 
 
+@checked
 def parse_law(text: str) -> ForceLaw:
     """The law that a text names or spells out.
 

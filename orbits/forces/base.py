@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from orbits.expressions import MAX_NUMBER
+from orbits.expressions import TYPED
 from orbits.specs import Spec
 
 RADIUS = sympy.Symbol("r", positive=True)
@@ -61,9 +61,9 @@ class ForceLaw:
                 raise ValueError(
                     f"{self.name}: {field.name} is {value}; it must be a finite number."
                 )
-            if abs(value) > MAX_NUMBER:
+            if abs(value) > TYPED.number:
                 raise ValueError(
-                    f"{self.name}: {field.name} is {value:g}; at most {MAX_NUMBER:g} is allowed."
+                    f"{self.name}: {field.name} is {value:g}; at most {TYPED.number:g} is allowed."
                 )
             if field.name in self.positive and value <= 0:
                 raise ValueError(f"{self.name}: {field.name} is {value:g}; it must be above 0.")

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import unicodedata
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -96,11 +97,14 @@ def parse_formula(text: str) -> Formula:
         ValueError: if it cannot be read, or a constant has no value.
     """
     formula, *assignments = (part.strip() for part in text.split(";"))
-    constants = []
+    constants: dict[str, float] = {}
     for assignment in assignments:
         name, equals, value = (part.strip() for part in assignment.partition("="))
+        name = unicodedata.normalize("NFKC", name)  # as names in the formula are read
+        if name in constants:
+            raise ValueError(f"law {shown(text)} gives {name} twice; give it one value.")
         try:
-            constants.append((name, float(value)))
+            constants[name] = float(value)
         except ValueError:
             equals = ""
         if not equals or not name.isidentifier() or name in ("r", "GM"):
@@ -108,8 +112,8 @@ def parse_formula(text: str) -> Formula:
                 f"law {shown(text)}: {shown(assignment)} gives no constant a value; write as in "
                 "'GM*exp(-r/b)/r**2; b=0.5'."
             )
-    law = Formula(formula, tuple(constants))
-    for name, _ in constants:
+    law = Formula(formula, tuple(constants.items()))
+    for name in constants:
         used = law.expression().free_symbols - {RADIUS, GM_SYMBOL}
         require_known(f"constant of {formula}", name, [symbol.name for symbol in used])
     return law

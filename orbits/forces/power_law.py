@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import sympy
 
-from orbits.expressions import MAX_EXPONENT
+from orbits.expressions import TYPED
 from orbits.forces.base import GM_SYMBOL, RADIUS, ForceLaw, parameter
 
 
@@ -20,8 +20,8 @@ class PowerLaw(ForceLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if abs(self.n) > MAX_EXPONENT:
-            raise ValueError(f"{self.name}: n is {self.n:g}; at most {MAX_EXPONENT} is allowed.")
+        if abs(self.n) > TYPED.exponent:
+            raise ValueError(f"{self.name}: n is {self.n:g}; at most {TYPED.exponent} is allowed.")
 
     def potential(self, r: Any, gm: Any) -> Any:
         # the limit n -> 1, less a constant that diverges

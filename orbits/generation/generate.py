@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import xarray as xr
-from tqdm import tqdm
 
 from orbits import dataset
 from orbits.cluster import cluster_pool, require_cluster
@@ -23,6 +22,7 @@ from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 from orbits.memory import require_memory
 from orbits.options import keywords_of, options_from
+from orbits.progress import Wanted, bar
 from orbits.provenance import provenance
 from orbits.workers import lost_worker, worker_count, worker_pool
 
@@ -38,6 +38,8 @@ DISK_MARGIN = 1.05
 def generate(
     out: str | os.PathLike[str] | None = None,
     config: GenerateConfig | None = None,
+    *,
+    progress: Wanted = None,
     **options: Any,
 ) -> xr.Dataset:
     """Orbits under a law of force.
@@ -50,6 +52,7 @@ def generate(
     Args:
         out: folder to write to; without it, everything stays in memory.
         config: what to generate.
+        progress: False for no bar; by default a terminal and a notebook show one.
         **options: fields of `GenerateConfig` that differ from `config`.
 
     Returns:
@@ -63,20 +66,24 @@ def generate(
     """
     recipe = resolve(options_from(GenerateConfig, config, options))
     if out is not None:
-        write(out, recipe)
+        write(out, recipe, progress=progress)
         return dataset.open_dataset(out)
     layout, workers = layout_of(recipe), recipe.config.workers
     _require_memory(layout, recipe.config.orbits)
     if layout.shards == 1:
         workers = 1  # one shard is one process's work
     workers = workers or _workers_worth(recipe.config.orbits / _trial(recipe))
-    shards = _made(recipe, layout, None, range(layout.shards), min(workers, layout.shards))
+    workers = min(workers, layout.shards)
+    shards = _made(recipe, layout, None, range(layout.shards), workers, progress)
     _, arrays, qualities = zip(*sorted(shards, key=lambda each: each[0]), strict=True)
     return dataset.in_memory(layout, arrays, {"integration": summarise(list(qualities), recipe)})
 
 
 def write(
-    path: str | os.PathLike[str], recipe: Recipe, announce: Callable[[str], object] | None = None
+    path: str | os.PathLike[str],
+    recipe: Recipe,
+    announce: Callable[[str], object] | None = None,
+    progress: Wanted = None,
 ) -> int:
     """Write a dataset, or finish one that was begun with the same configuration.
 
@@ -111,7 +118,7 @@ def write(
             )
         began = reported = written = time.monotonic()
         try:
-            with closing(_made(recipe, layout, folder, pending, workers)) as results:
+            with closing(_made(recipe, layout, folder, pending, workers, progress)) as results:
                 for shard, _, quality in results:
                     manifest.shards[shard] = quality
                     if time.monotonic() - written > 0.2:  # a killed process loses no more
@@ -186,20 +193,21 @@ def _workers_worth(seconds: float) -> int:
 
 
 def _made(
-    recipe: Recipe, layout: Layout, folder: Path | None, shards: Sequence[int], workers: int
-) -> Generator[Finished]:
-    """Every shard as it finishes: its number, arrays and quality; a bar on a terminal."""
+    recipe: Recipe, layout: Layout, folder: Path | None, shards: Sequence[int], workers: int,
+    progress: Wanted,
+) -> Generator[Finished]:  # fmt: skip
+    """Every shard as it finishes: its number, arrays and quality; with a bar."""
     total = layout.sizes["orbit"]
     done = min(total, (layout.shards - len(shards)) * layout.shard_orbits)
     calls: list[Call] = [(recipe, layout, folder, shard) for shard in shards]
     results: Iterator[Finished] = (_make(*call) for call in calls)
     if workers > 1 or recipe.config.scheduler:
         results = _side_by_side(calls, workers, recipe.config.scheduler)
-    with tqdm(total=total, initial=done, unit="orbit", disable=None, file=sys.stderr) as bar:
+    with bar(progress, desc="generate", total=total, initial=done, unit="orbit") as shown:
         for shard, arrays, quality in results:
             yield shard, arrays, quality
             rows = layout.orbits_of(shard)
-            bar.update(rows.stop - rows.start)
+            shown.update(rows.stop - rows.start)
 
 
 def _side_by_side(calls: Sequence[Call], workers: int, scheduler: str) -> Iterator[Finished]:

@@ -5,10 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from orbits.forces import ForceLaw
+from orbits.options import checked
 from orbits.simulators import States, simulator_named
 from orbits.units import G
 
 
+@checked
 def integrate(
     law: ForceLaw,
     position: np.ndarray,

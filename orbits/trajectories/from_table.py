@@ -1,11 +1,11 @@
 """Datasets from trajectories measured or simulated elsewhere: of a table, or of arrays."""
 
 import hashlib
-import math
 import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
 from orbits.files import require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
-from orbits.options import keywords_of, options_from, require_known
+from orbits.options import checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
-from orbits.tables import LARGEST, read_npz
+from orbits.quantities import without_unit
+from orbits.tables import LARGEST, as_table, read_npz
+from orbits.trajectories.outliers import screened
 from orbits.trajectories.plausibility import remark_on_scale, require_law, require_velocities
 from orbits.trajectories.sampling import Segment, segments_of
 from orbits.trajectories.tracks import (
@@ -74,6 +76,7 @@ def from_table(
         for name, value in options.items()
     }
     config = options_from(ImportConfig, config, values)
+    table = table if isinstance(table, np.ndarray) else as_table(table)
     arrays = _arrays_in(table)
     if arrays is not None:
         return from_arrays(
@@ -82,11 +85,15 @@ def from_table(
             time_unit=config.time_unit, out=out,
         )  # fmt: skip
     remarks = Remarks()
-    tracks, names = tracks_of(read_table(table, config), config)
+    read = read_table(table, config)
+    tracks, names = tracks_of(read, config)
+    unit = config.length_unit, LENGTHS[config.length_unit]
+    given = _counts(tracks)
+    tracks = [screened(track, unit, read.places, remarks) for track in tracks]
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
-        config.origin, (config.length_unit, config.time_unit), remarks,
+        config.origin, (config.length_unit, config.time_unit), remarks, given,
     )  # fmt: skip
     data = _dataset(segments, source, out)
     for line in remarks.lines if announce else ():
@@ -94,6 +101,7 @@ def from_table(
     return data
 
 
+@checked
 def from_arrays(
     positions: np.ndarray,
     dt: float | None = None,
@@ -115,6 +123,9 @@ def from_arrays(
     Evenly sampled positions are kept as they are; others are cut at gaps and resampled by splines,
     as the attribute `remarks` says.
 
+    Arrays that carry units (of astropy or pint), and durations, are converted to `length_unit` and
+    `time_unit`.
+
     Args:
         positions: (orbit, time, axis), of one body about the origin, or (orbit, time, body, axis),
             of bodies whose law is unknown; in `length_unit`.
@@ -135,14 +146,14 @@ def from_arrays(
     """
     length = LENGTHS[require_known("length_unit", length_unit, LENGTHS)]
     year = YEARS[require_known("time_unit", time_unit, YEARS)]
-    states = _checked(positions, velocities)
+    states = _checked(positions, velocities, length_unit, time_unit)
     shape = states[0].shape
-    times = _times(time, dt, shape) * year
+    times = _times(time, dt, shape, time_unit) * year
     states = [
         each.reshape(*shape[:2], -1, shape[-1]) * unit
         for each, unit in zip(states, (length, length / year), strict=False)
     ]
-    of_orbits = np.asarray(gm, dtype=np.float64)
+    gm = of_orbits = numbers(gm, "gm", "au**3/yr**2")
     largest = float(np.max(of_orbits, initial=0.0))
     ImportConfig(law=law, gm=largest)  # together, and of a size that can be computed with
     if of_orbits.shape not in ((), shape[:1]) or (largest and not np.all(of_orbits > 0)):
@@ -152,37 +163,47 @@ def from_arrays(
         Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
         for k in range(shape[0])
     ]
+    given = _counts(tracks)
+    tracks = [
+        screened(track, (length_unit, length), partial(_states, track.orbit), remarks)
+        for track in tracks
+    ]
     segments = segments_of(tracks, remarks)
     if law != UNKNOWN and of_orbits.ndim:
         of_orbits = of_orbits[[int(segment.orbit) for segment in segments]]
     configuration = {
-        "law": law, "gm": np.asarray(gm).tolist(), "dt": dt, "length_unit": length_unit,
+        "law": law, "gm": gm.tolist(), "dt": dt, "length_unit": length_unit,
         "time_unit": time_unit, **_identity(np.concatenate([each.ravel() for each in states])),
     }  # fmt: skip
     names = tuple(f"body{k + 1}" for k in range(states[0].shape[2]))
     units = length_unit, time_unit
-    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", units, remarks)
+    source = _Source(
+        configuration, names, len(states) > 1, law, of_orbits, "", units, remarks, given
+    )
     return _dataset(segments, source, out)
 
 
-def numbers(values: Any, name: str) -> np.ndarray:
-    """An array of real numbers in float64; ValueError if they are none, or ragged."""
+def numbers(values: Any, name: str, unit: str = "") -> np.ndarray:
+    """An array of real numbers in float64, in `unit` if it carries one of its own; masked ones are
+    NaN. ValueError if they are none, or ragged."""
+    if unit:
+        values = without_unit(values, unit, name)
     try:
-        array = np.asarray(values)
-    except ValueError as error:
+        array = np.ma.asarray(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{name} are no array: {error}") from None
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} are of type {array.dtype}; an array of numbers is needed.")
-    return array.astype(np.float64)
+    return np.asarray(np.ma.filled(array.astype(np.float64), np.nan))
 
 
-def _checked(positions: np.ndarray, velocities: np.ndarray | None) -> list[np.ndarray]:
-    """Positions and, if given, velocities in float64."""
-    states = [
-        numbers(each, name)
-        for name, each in (("positions", positions), ("velocities", velocities))
-        if each is not None or name == "positions"
-    ]
+def _checked(
+    positions: np.ndarray, velocities: np.ndarray | None, length: str, time: str
+) -> list[np.ndarray]:
+    """Positions and, if given, velocities in float64, in units of length and time."""
+    states = [numbers(positions, "positions", length)]
+    if velocities is not None:
+        states.append(numbers(velocities, "velocities", f"{length}/{time}"))
     shape = states[0].shape
     if len(shape) not in (3, 4) or shape[-1] not in (2, 3) or shape[1] < FEWEST_STATES:
         raise ValueError(
@@ -203,27 +224,44 @@ def _checked(positions: np.ndarray, velocities: np.ndarray | None) -> list[np.nd
     return states
 
 
-def _times(time: np.ndarray | None, dt: float | None, shape: tuple[int, ...]) -> np.ndarray:
-    """(orbit, time) times, from either argument."""
+def _times(time: np.ndarray | None, dt: Any, shape: tuple[int, ...], unit: str) -> np.ndarray:
+    """(orbit, time) times in the unit, from either argument."""
     if (time is None) == (dt is None):
         raise ValueError("give either dt, the time between states, or time, the times themselves.")
     if dt is not None:
-        if np.ndim(dt) or not (math.isfinite(dt) and dt > 0):
-            raise ValueError(f"dt is {dt}; one time above 0 is needed, or give the times as time=.")
+        if np.ndim(dt) or not 0 < dt <= LARGEST:
+            raise ValueError(
+                f"dt is {dt}; one time above 0, and at most {LARGEST:g}, is needed, or give the "
+                "times as time=."
+            )
         return np.broadcast_to(dt * np.arange(shape[1]), shape[:2])
-    times = np.asarray(time, dtype=np.float64)
+    times = numbers(time, "time", unit)
     if times.shape not in (shape[:2], shape[1:2]):
         raise ValueError(
             f"time has the shape {times.shape}; {shape[1:2]} or {shape[:2]} is needed."
         )
     times = np.broadcast_to(times, shape[:2])
     steps = np.diff(times, axis=1)
-    if not np.all(np.isfinite(times)) or np.any(steps <= 0):
+    if not np.max(np.abs(times), initial=0.0) <= LARGEST:
+        raise ValueError(f"times must be finite throughout, and at most {LARGEST:g}.")
+    if np.any(steps <= 0):
         orbit = int(np.argmax(np.any(~(steps > 0), axis=1)))
         raise ValueError(
             f"the times of orbit {orbit} do not rise; sort each orbit, each time once."
         )
     return times
+
+
+def _counts(tracks: Sequence[Track]) -> str:
+    """How many orbits and states there are."""
+    states = [len(track.time) for track in tracks]
+    of = f"{min(states)}" + (f" to {max(states)}" if max(states) > min(states) else "")
+    return f"{len(tracks)} orbit{'s' * (len(tracks) > 1)} of {of} states"
+
+
+def _states(orbit: str, rows: Sequence[int]) -> str:
+    """States of an array, in words."""
+    return f"state{'s' * (len(rows) > 1)} {', '.join(map(str, rows))} of orbit {orbit}"
 
 
 def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
@@ -260,6 +298,8 @@ class _Source:
     units: tuple[str, str]
     """Of length and time."""
     remarks: Remarks
+    given: str = ""
+    """How many orbits and states there were."""
 
 
 def _dataset(
@@ -302,7 +342,7 @@ def _optional(
     segments: Sequence[Segment], source: _Source, names: Sequence[str]
 ) -> Mapping[str, Any]:
     """Attributes that not every dataset has."""
-    optional: dict[str, Any] = {}
+    optional: dict[str, Any] = {"given": source.given} if source.given else {}
     if source.origin:
         optional["centre"] = source.origin
     if len(names) > 1:

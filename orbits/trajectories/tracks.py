@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 
 from orbits.config import ImportConfig
+from orbits.quantities import carried_unit, without_unit
 from orbits.tables import (
     LARGEST,
     Source,
+    as_table,
     frame_of,
-    holds_numbers,
     name_of,
+    named_rows,
+    numbers_of,
     read_columns,
     require_column,
 )
@@ -33,17 +36,19 @@ class Track:
         time: (time,) yr, rising.
         position: (time, body, axis) au.
         velocity: (time, body, axis) au/yr, if given.
+        rows: (time,) of the source, from 0, where the first body's are.
     """
 
     orbit: str
     time: np.ndarray
     position: np.ndarray
     velocity: np.ndarray | None
+    rows: np.ndarray | None = None
 
     def part(self, rows: np.ndarray) -> "Track":
         """Some of its states."""
-        velocity = None if self.velocity is None else self.velocity[rows]
-        return Track(self.orbit, self.time[rows], self.position[rows], velocity)
+        velocity, own = (None if v is None else v[rows] for v in (self.velocity, self.rows))
+        return Track(self.orbit, self.time[rows], self.position[rows], velocity, own)
 
 
 @dataclass
@@ -65,17 +70,20 @@ class Table:
     Attributes:
         frame: numbers as float64; names of bodies and trajectories as they are.
         name: of the source, for messages.
-        place: how messages call a row: `line 2` is the first of a text, `row 1` of anything else.
+        source: where the rows are from.
     """
 
     frame: pd.DataFrame
     name: str
-    unit: str = "row"
-    first: int = 1
+    source: Source
 
     def place(self, row: int) -> str:
         """A row's name, by its position in the source."""
-        return f"{self.unit} {row + self.first}"
+        return named_rows(self.source, [row], blank_lines=True)
+
+    def places(self, rows: Sequence[int]) -> str:
+        """Names of several rows."""
+        return named_rows(self.source, rows, blank_lines=True)
 
 
 def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
@@ -85,26 +93,30 @@ def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
         ValueError: if there is no such file, it is not a table, or a column is missing or holds
             anything but numbers (says which and where).
     """
-    if isinstance(source, np.ndarray):
-        source = frame_of(source)
+    source = frame_of(source) if isinstance(source, np.ndarray) else as_table(source)
     states = itertools.chain(*config.position_names, *config.velocity_names)
     labels = [name for name in (config.body, config.orbit) if name]
     columns = list(dict.fromkeys([config.time, *states, *labels]))
-    frame, there = read_columns(source, columns)
-    binary = isinstance(source, pd.DataFrame) or str(source).endswith((".parquet", ".npy", ".npz"))
-    table = Table(frame, name_of(source), *(() if binary else ("line", 2)))
+    frame, there = read_columns(source, columns, labels=labels)
+    table = Table(frame, name_of(source), source)
     for column in columns:
         require_column(column, there, table.name)
     frame = frame[columns].reset_index(drop=True)
-    numbers = {c: v.astype("category") if c in labels else _numbers(v, table)
+    moving = {name for names in config.velocity_names for name in names}
+    units: dict[str, str] = dict.fromkeys(columns, str(config.length_unit))
+    units |= {config.time: config.time_unit} | dict.fromkeys(
+        moving, f"{config.length_unit}/{config.time_unit}"
+    )
+    numbers = {c: v.astype("category") if c in labels else _numbers(v, table, units[str(c)])
                for c, v in frame.items()}  # fmt: skip
-    return Table(pd.DataFrame(numbers), table.name, table.unit, table.first)
+    return Table(pd.DataFrame(numbers), table.name, source)
 
 
-def _numbers(values: pd.Series, table: Table) -> pd.Series:
-    numbers = pd.Series(np.nan, values.index)
-    if holds_numbers(values):
-        numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+def _numbers(values: pd.Series, table: Table, unit: str) -> pd.Series:
+    if carried_unit(values) is not None or (values.dtype.kind == "m" and unit in YEARS):
+        name = f"{table.name}, the column {values.name}"
+        values = pd.Series(without_unit(values, unit, name), values.index, name=values.name)
+    numbers = pd.Series(numbers_of(values), values.index)
     too_large = numbers.abs().between(LARGEST, np.inf, inclusive="neither")
     wrong = (numbers.isna() & values.notna()).to_numpy() | too_large.to_numpy()
     if wrong.any():
@@ -137,7 +149,7 @@ def tracks_of(table: Table, config: ImportConfig) -> tuple[list[Track], tuple[st
     return [
         Track(
             each.orbit, each.time * time, each.position * length,
-            None if each.velocity is None else each.velocity * length / time,
+            None if each.velocity is None else each.velocity * length / time, each.rows,
         )
         for each in tracks
     ], names  # fmt: skip
@@ -206,7 +218,8 @@ def _track(
             )
     position, *velocity = (np.stack(each, axis=1) for each in others)
     _require_motion(position, names, table.name)
-    return Track(orbit, times[0], position, velocity[0] if velocity else None)
+    source = parts[0].index.to_numpy()
+    return Track(orbit, times[0], position, velocity[0] if velocity else None, source)
 
 
 def _require_order(

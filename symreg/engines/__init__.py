@@ -23,16 +23,15 @@ def choose_engine(
     Args:
         name: auto, or an engine's name.
         question: what to search.
-        own_table: whether the table may follow any law; then `auto` is the portfolio, unless
-            operators or the loss are restricted.
+        own_table: whether the table may follow any law; then `auto` is the portfolio.
 
     Raises:
         ValueError: if the engine is unknown, cannot run here (what is missing, how to get it), or
-            cannot answer the question.
+            lacks an operator that is asked for.
     """
     require_known("engine", name, [AUTO, *ENGINES])
     why = "default of a table" if name == AUTO else "as given"
-    if name == AUTO and own_table and not (question and question.restricted):
+    if name == AUTO and own_table:
         name = PORTFOLIO
     if name != AUTO:
         availability = ENGINES[name].availability()

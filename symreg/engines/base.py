@@ -10,28 +10,29 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
+from orbits.expressions import parse_expression
 from orbits.options import require_known
+from symreg.enumeration.screening import important_columns
+from symreg.fit.errors import ROUNDED, rounding_left
 from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import NODE_COST, Law, charged
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded, skeleton
-from symreg.formulas.precision import DOUBLE, last_digits, leaves_rounding, rounding
+from symreg.formulas.operators import OPERATORS, lacking
+from symreg.formulas.precision import DOUBLE, is_single, last_digits, leaves_rounding, rounding
 from symreg.formulas.reading import is_readable
 from symreg.formulas.watch import Watch
 
-OPERATORS = ("+", "-", "*", "/", "inv", "^", "sqrt", "square", "exp", "log", "sin", "cos")
-"""Operators that a search may be restricted to; `inv` is 1/x, `^` is for PySR only."""
 TARGET = "target"
 """Name of the target among the units."""
-RELATIVE, L1 = LOSSES = ("relative", "l1")
-"""Errors to minimise: the squared relative one (logarithmic for positive targets), or the mean
-absolute error of the target itself."""
 
 
 NEAR_NATS = 6.0
 """Nats by which what an exhaustive engine hands over may fit less well than its best: the price of
 two or three numbers, so that a simpler law is not lost to one that bends to the noise."""
+MOST_COLUMNS = 10
+"""Columns of which exhaustive engines try all products; of more the most important are searched."""
 CHANCE = 0.01
 """Chance of the errors' structure above which nothing is searched in it."""
 
@@ -43,7 +44,7 @@ class Candidate:
     Attributes:
         expression: sympy, over positive symbols named as the features.
         complexity: number of nodes of the expression as sympy writes it.
-        loss: mean error in float64, as `Question.loss` defines it.
+        loss: mean squared relative error in float64, of the logarithm for positive targets.
         score: -d log(loss) / d complexity along the front; large where a node pays.
         seed: of the search that found it.
         engine: that found it.
@@ -75,31 +76,34 @@ class Budget:
 
 @dataclass(frozen=True)
 class Question:
-    """Which formulas an engine searches, the error that judges them, and what is known.
+    """Which formulas an engine searches, and what is known.
 
     Attributes:
-        operators: from `OPERATORS`; none leaves the choice to the engine.
-        loss: of `LOSSES`.
+        operators: from `OPERATORS`, and no other is in what an engine hands over; none leaves the
+            choice to the engine.
         guesses: formulas that an engine may start from (PySR does).
         units: unit by column in SI base units (`m*s^-2`), and the target's under the name `TARGET`,
             for an engine that knows dimensions (PySR does).
     """
 
     operators: tuple[str, ...] = ()
-    loss: str = RELATIVE
     guesses: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse an unknown operator or loss."""
+        """Refuse an unknown operator, and a guess that needs one beside those requested."""
         for operator in self.operators:
             require_known("operator", operator, OPERATORS)
-        require_known("loss", self.loss, LOSSES)
+        for guess in self.guesses if self.operators else ():
+            if missing := lacking(parse_expression(guess), self.operators):
+                raise ValueError(
+                    f"the guess {guess} needs {missing}, and the search has "
+                    f"{', '.join(self.operators)}. Add it with --operators, or leave the guess out."
+                )
 
-    @property
-    def restricted(self) -> bool:
-        """Whether operators or a loss other than the engine's own are requested."""
-        return bool(self.operators) or self.loss != RELATIVE
+    def allows(self, formula: sympy.Expr) -> bool:
+        """Whether a formula needs no operator but those requested."""
+        return not self.operators or lacking(formula, self.operators) is None
 
 
 @dataclass(frozen=True)
@@ -122,14 +126,9 @@ class Engine:
     Attributes:
         versions: of what it runs outside Python, after a search.
         exhausted: what a search went through without omission, and found nothing exact in.
-
-    Raises:
-        ValueError: if the engine cannot be restricted as required.
     """
 
     name: ClassVar[str]
-    restrictable: ClassVar[bool] = False
-    """Whether operators and loss can be chosen."""
     exhaustive: ClassVar[bool] = False
     """Whether every seed looks at the same formulas."""
 
@@ -137,11 +136,6 @@ class Engine:
         self.question = question or Question()
         self.versions: dict[str, str] = {}
         self.exhausted: tuple[str, ...] = ()
-        if self.question.restricted and not self.restrictable:
-            raise ValueError(
-                f"--operators and --loss are for engines that search; {self.name} does not. Use "
-                "--engine operon or pysr."
-            )
 
     @classmethod
     def availability(cls) -> Availability:
@@ -195,9 +189,23 @@ class Engine:
             tell_best(budget.watch, front)
             return front
 
-        seeds = seeds[:1] if self.exhaustive else seeds
+        if self.exhaustive:
+            seeds = seeds[:1]
+            X, names = important(X, y, names, seeds[0], budget.watch)
         fronts = _side_by_side(searched, seeds, jobs)
         return [front for front in fronts if front] or [[]]
+
+
+def important(
+    X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, watch: Watch
+) -> tuple[np.ndarray, Sequence[str]]:
+    """The columns of which all products can be tried, and their names; of more, `MOST_COLUMNS`."""
+    if X.shape[1] <= MOST_COLUMNS:
+        return X, names
+    chosen = important_columns(X, y, MOST_COLUMNS, seed)
+    names = [names[place] for place in chosen]
+    watch.say(lambda: f"search the columns that matter most: {', '.join(names)}", True)
+    return X[:, chosen], names
 
 
 def _side_by_side(
@@ -246,7 +254,13 @@ def is_final(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequen
 def _is_exact(
     expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str], limit: float
 ) -> bool:
-    """Whether a formula leaves less than a limit; in double precision its numbers lower it."""
+    """Whether a formula leaves less than a limit; in double precision its numbers lower it. Where
+    columns are in single precision their rounding is all that may be left."""
+    if any(map(is_single, X.T)):
+        form, numbers = skeleton(expression)
+        law = Law(form, tuple(numbers), 0.0, 0.0, 0, "")
+        samples = Samples(X, y, tuple(names), np.arange(len(y)))
+        return rounding_left(law, samples) < ROUNDED
     residuals, *_ = _errors(expression, X, y, names)
     mean_square = float(np.mean(residuals**2)) if np.all(np.isfinite(residuals)) else np.inf
     fitted = len(expression.atoms(sympy.Float)) if rounding(y) == DOUBLE else 0
@@ -317,10 +331,10 @@ def pareto_front(
     names: Sequence[str],
     seed: int,
     engine: str,
-    loss: str = RELATIVE,
+    question: Question | None = None,
     exhaustive: bool = False,
 ) -> list[Candidate]:
-    """The non-dominated ones, with complexity and loss recomputed on the sympy form.
+    """The non-dominated ones that the question allows, complexity and loss of the sympy form.
 
     An exhaustive engine hands over everything that may be the law: all that are nearly as likely as
     the best (`NEAR_NATS`), dominated or not, whether errors are relative or equal. By relative ones
@@ -328,19 +342,18 @@ def pareto_front(
     """
     near = float(np.exp(2 * NEAR_NATS / len(y))) if exhaustive else 1.0
     samples = Samples(X, y, tuple(names), np.arange(len(y)))
-    measured: list[tuple[int, tuple[float, ...], sympy.Expr]] = []
+    measured: list[tuple[int, list[float], sympy.Expr]] = []
     for expression in dict.fromkeys(expressions):
         undefined = expression.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I)
         if undefined or not is_readable(expression):
             continue
+        if question is not None and not question.allows(expression):
+            continue
         prediction = evaluate(expression, names, X)
         with np.errstate(all="ignore"):
             equal = float(np.mean((prediction - y) ** 2))
-        if loss == L1:
-            errors: tuple[float, ...] = (float(np.mean(np.abs(prediction - y))),)
-        else:
-            relative = float(np.mean(samples.residuals(prediction) ** 2))
-            errors = (relative, equal) if exhaustive else (relative,)
+        relative = float(np.mean(samples.residuals(prediction) ** 2))
+        errors = [relative, equal] if exhaustive else [relative]
         if np.all(np.isfinite(errors)):
             measured.append((complexity(expression), errors, expression))
     measured.sort(key=lambda item: (item[0], item[1], sympy.default_sort_key(item[2])))

@@ -35,9 +35,10 @@ class ExpressionsEngine(Engine):
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         table = Table.of(X[chosen], y[chosen], np.ones(len(chosen)))
-        search = Search(table, budget.watch, rng)
+        allows = self.question.allows if self.question.operators else None
+        search = Search(table, budget.watch, rng, allows)
         models = search.run(self.efforts)
-        self.exhausted = (str(search.exhausted),)
+        self.exhausted = tuple(filter(None, (str(search.exhausted),)))
         symbols = feature_symbols(names, X)
         formulas = [model.expression(symbols) for model in models]
-        return pareto_front(formulas, X, y, names, seed, self.name, exhaustive=True)
+        return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)

@@ -2,10 +2,9 @@
 
 Two searches per seed, both with two objectives (error and length): one for the target itself, one
 for its logarithm if it is positive, where a product of powers is a sum, found at once. Restricted
-to given operators, or with the L1 loss, only the target itself is searched; L1 is then the
-objective (Operon's MAE), while least squares still fits the constants of every offspring. Operon
-evaluates in float32; its trees are converted node by node to sympy and judged again in float64.
-Unless the watch ends it early, the seed alone decides the result.
+to given operators, only the target itself is searched. Operon evaluates in float32; its trees are
+converted node by node to sympy and judged again in float64. Unless the watch ends it early, the
+seed alone decides the result.
 
 Source: Burlacu, Kronberger & Kommenda, Operon C++, GECCO Companion (2020), pp. 1562-1570.
 """
@@ -19,7 +18,6 @@ import numpy as np
 import sympy
 
 from symreg.engines.base import (
-    L1,
     Availability,
     Budget,
     Candidate,
@@ -65,7 +63,6 @@ class OperonEngine(Engine):
     """Genetic programming by pyoperon; fixed by the seed."""
 
     name: ClassVar[str] = "operon"
-    restrictable: ClassVar[bool] = True
 
     def __init__(self, question: Question | None = None) -> None:
         super().__init__(question)
@@ -101,19 +98,16 @@ class OperonEngine(Engine):
         if self.question.operators:
             linear = [*(NODE_OF[operator] for operator in self.question.operators), *LEAVES]
         inverse = "inv" in self.question.operators
-        absolute = self.question.loss == L1
-        trees = evolve(
-            features / scale, target / unit, variables, linear, seed, budget, absolute, inverse
-        )
+        trees = evolve(features / scale, target / unit, variables, linear, seed, budget, inverse)
         expressions = [unit * tree for tree in trees]
         positive = np.all(target > 0) and all(s.is_positive for s in symbols)
-        if positive and not self.question.restricted:
+        if positive and not self.question.operators:
             trees = evolve(
                 features / scale, np.log(target), variables, LOGARITHMIC_NODES, seed, budget
             )
             expressions += [sympy.exp(tree) for tree in trees]
         merged = [normal_form(expression) for expression in expressions]
-        return pareto_front(merged, X, y, names, seed, self.name, self.question.loss)
+        return pareto_front(merged, X, y, names, seed, self.name, self.question)
 
 
 def evolve(
@@ -123,14 +117,13 @@ def evolve(
     nodes: Sequence[str],
     seed: int,
     budget: Budget,
-    absolute: bool = False,
     inverse: bool = False,
 ) -> list[sympy.Expr]:
     """One run of NSGA-II (error, length); its front as sympy, scaled by least squares.
 
     X is (row, feature) of order one, each column standing for one of the variables. Trees use the
-    node types named; the error is the mean square, or the mean absolute one. Division has one
-    operand, 1/x, if `inverse`. The seed decides the run.
+    node types named; the error is the mean square. Division has one operand, 1/x, if `inverse`.
+    Where nothing may be added no offset is, either. The seed decides the run.
     """
     # pyoperon reads scikit-learn at import, so it is imported where it is used
     import pyoperon as op
@@ -142,8 +135,9 @@ def evolve(
     inputs = [column.Hash for column in columns[:-1]]
     problem, primitives = _problem(op, dataset, columns[-1], inputs, nodes, inverse)
     table = op.DispatchTable()
-    metric = op.MAE() if absolute else op.MSE()
-    error = op.Evaluator(problem, table, metric, True)
+    metric = op.MSE()
+    sums = bool({"Add", "Sub"} & set(nodes))
+    error = op.Evaluator(problem, table, metric, sums)
     length = op.LengthEvaluator(problem)
     evaluator = op.MultiEvaluator(problem)
     for objective in (error, length):
@@ -191,8 +185,11 @@ def evolve(
     for tree in _improving(algorithm.BestFront):
         value = op.Evaluate(table, tree, dataset, problem.TrainingRange)
         slope, offset = op.FitLeastSquares(value, y.astype(np.float32))
+        if not sums:
+            slope, offset = float(value @ y) / (float(value @ value) or 1.0), 0.0
         if np.isfinite(slope) and np.isfinite(offset):
-            front.append(sympy.Float(slope) * to_sympy(tree, by_hash) + sympy.Float(offset))
+            scaled = sympy.Float(slope) * to_sympy(tree, by_hash)
+            front.append(scaled + sympy.Float(offset) if sums else scaled)
     return front
 
 

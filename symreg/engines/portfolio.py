@@ -22,21 +22,21 @@ from symreg.engines.base import (
     Question,
     described,
     explains_all,
+    important,
     is_final,
     tell_best,
 )
 from symreg.engines.expressions import ExpressionsEngine
-from symreg.engines.operon import OperonEngine
+from symreg.engines.operon import NODE_OF, OperonEngine
 from symreg.engines.projection import ProjectionEngine
 from symreg.engines.pysr import LEAST_SIZE, NothingFoundError, PySREngine, is_guess
 from symreg.engines.rational import RationalEngine
-from symreg.enumeration.screening import important_columns
 from symreg.enumeration.search import EFFORTS
 
 GUESSES = 3
 ROWS = 400
-MOST_COLUMNS, FEW_COLUMNS = 10, 2
-"""Columns of which the families try all products; of more the most important are searched."""
+FEW_COLUMNS = 2
+"""Columns of which larger expressions are exhausted in less time than products."""
 
 
 class PortfolioEngine(Engine):
@@ -75,12 +75,7 @@ class PortfolioEngine(Engine):
         jobs: int = 1,
     ) -> list[list[Candidate]]:
         """What the exhaustive families find, and what the other engine adds for every seed."""
-        if X.shape[1] > MOST_COLUMNS:
-            chosen = important_columns(X, y, MOST_COLUMNS, seeds[0])
-            X, names = X[:, chosen], [names[place] for place in chosen]
-            budget.watch.say(
-                lambda: f"search the columns that matter most: {', '.join(names)}", True
-            )
+        X, names = important(X, y, names, seeds[0], budget.watch)
         pool: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
         families = list(self._families(X.shape[1]))
@@ -140,5 +135,8 @@ class PortfolioEngine(Engine):
             takes = tuple(guess for guess in guesses if is_guess(guess, self.question))
             return PySREngine(replace(self.question, guesses=takes))
         if OperonEngine.availability().available:
-            return OperonEngine(self.question)
+            # it has no general power, and divides in one way only
+            known = {*NODE_OF} - ({"inv"} if "/" in self.question.operators else set())
+            some = tuple(each for each in self.question.operators if each in known)
+            return OperonEngine(replace(self.question, operators=some))
         return None

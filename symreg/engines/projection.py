@@ -205,7 +205,7 @@ class ProjectionEngine(Engine):
             X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums, self.factors
         )
         with np.errstate(over="ignore", invalid="ignore"):
-            return pareto_front(expressions, X, y, names, seed, self.name, exhaustive=True)
+            return pareto_front(expressions, X, y, names, seed, self.name, self.question, True)
 
 
 @np.errstate(all="ignore")  # powers over hundreds of decades
@@ -233,14 +233,15 @@ def search(
     columns = variables(X, symbols)
     atoms = atoms_of(columns)
     pairs = two_terms(y, atoms)[:4]
-    if all(each.mean_square > EXACT**2 for each in pairs):
+    if not watch.over and all(each.mean_square > EXACT**2 for each in pairs):
         # waves and screened forces in space fall as 1/r and 1/r²
         scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
         pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
-    short = [*_around(X, y, symbols), *(each.expression() for each in pairs)]
+    short = [*_around(X, y, symbols, watch), *(each.expression() for each in pairs)]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
-    if any(is_exact(each, X, y, names) for each in short):
+    if watch.over or any(is_exact(each, X, y, names) for each in short):
         return expressions
+    watch.say(lambda: f"projection, {watch.taken:.0f} s: products follow sums of two terms")
     if not factors:
         for weights in (np.ones(len(y)), np.abs(y) / np.sqrt(np.mean(y**2))):
             expressions += _products(columns, y, weights, (), watch)[0]
@@ -255,6 +256,7 @@ def search(
     if best < EXACT**2 or explained or watch.over:
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
+    watch.say(lambda: f"projection, {watch.taken:.0f} s: longer sums follow products")
     longer = _sums(X, y, columns, atoms, watch) if sums else []
     expressions += longer
     if watch.over or (len(y) > FEW and any(explains_all(e, X, y, names) for e in longer[:SUMS])):
@@ -348,13 +350,16 @@ def _written(
     return [formula for formula in formulas if formula is not None]
 
 
-def _around(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
-    """Monomials and plain factors with one more step around them: sqrt(1 + m), acos(m)."""
+def _around(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+) -> list[sympy.Expr]:
+    """Monomials and, while there is time, plain factors with one more step around them:
+    sqrt(1 + m), acos(m)."""
     return [
         outer.backward(formula)
         for outer in OUTER
         if (inner := _inner(outer, X, y, symbols)) is not None
-        for formula in _written(_plain(*inner, outer.unit), *inner)
+        for formula in _written(_plain(*inner, outer.unit, watch), *inner)
     ]
 
 
@@ -374,10 +379,11 @@ def _inner(
     return _target(columns, z[good], weights), columns
 
 
-def _plain(target: Target, columns: Sequence[Column], unit: float) -> list[Product]:
+def _plain(target: Target, columns: Sequence[Column], unit: float, watch: Watch) -> list[Product]:
     """Products of powers, also with a factor without its own constant, if they are near."""
     products = [without_factors(target)]
-    if products[0].mean_square > EXACT**2 and len(columns) <= MOST_VARIABLES:
+    few = len(columns) <= MOST_VARIABLES
+    if few and products[0].mean_square > EXACT**2 and not watch.over:
         plain = plain_factors(columns, composites(columns, unit))
         products += with_one_factor(products[0], target, plain)[:PLAIN]
     return [product for product in products if product.mean_square < NEARLY]

@@ -29,10 +29,9 @@ import numpy as np
 import pandas as pd
 import sympy
 
-from orbits.expressions import MAX_LENGTH, SHOWN, parse_expression
+from orbits.expressions import OWN, SHOWN, parse_expression, syntax_of
 from orbits.files import require_input
 from symreg.engines.base import (
-    L1,
     TARGET,
     Availability,
     Budget,
@@ -73,7 +72,6 @@ class PySREngine(Engine):
     """PySR in its own process; fixed by the seed."""
 
     name: ClassVar[str] = "pysr"
-    restrictable: ClassVar[bool] = True
 
     def __init__(self, question: Question | None = None) -> None:
         """Refuse guesses with an operator that the search lacks, before Julia is started."""
@@ -203,7 +201,7 @@ class PySREngine(Engine):
                 normal_form(e.xreplace({s: by_name[s.name] for s in e.free_symbols}))
                 for e in read_hall_of_fame(path, _safe(names))
             ]
-            front = pareto_front(expressions, X, y, names, seed, self.name, self.question.loss)
+            front = pareto_front(expressions, X, y, names, seed, self.name, self.question)
             yield seed, front
 
 
@@ -299,7 +297,7 @@ def guess_for_pysr(text: str, names: Mapping[str, str], question: Question) -> s
     """A guess for PySR: names other than features become the constant 1.0."""
     operators = operators_of(question)
     try:
-        return written_for_julia(parse_expression(text), names, operators)
+        return written_for_julia(parse_expression(text, limits=OWN), names, operators)
     except UnwritableError as missing:
         raise ValueError(
             f"PySR cannot start from the guess {text}: it needs {missing.operator}, and the search "
@@ -339,9 +337,7 @@ def constructor_arguments(
     unary = [operator for operator in operators if operator not in BINARY_OPERATORS]
     # relative errors, as everywhere here; a positive law must stay positive
     loss = "loss(p, y) = (p - y)^2"
-    if question.loss == L1:
-        loss = "L1DistLoss()"
-    elif positive:
+    if positive:
         loss = "loss(p, y) = p > 0 ? (log(p) - log(y))^2 : (log(y) - p / y)^2 + 100"
     return {
         "binary_operators": binary,
@@ -422,9 +418,8 @@ def read_hall_of_fame(path: Path, names: Sequence[str] | None = None) -> list[sy
 
 def _readable(text: str) -> sympy.Expr | None:
     """The formula, or None if we refuse it: an exponent like -157.9, say."""
-    if len(text) > MAX_LENGTH:
-        return None
     try:
+        syntax_of(text)  # before anything is replaced in it
         formula = with_floats(parse_expression(_plain(text)))
     except ValueError:
         return None

@@ -60,7 +60,7 @@ class RationalEngine(Engine):
                 formulas += [factor * outer.written(q.expression(symbols)) for q in quotients]
                 if budget.watch.over or any(quotient.is_final for quotient in quotients):
                     break
-        return pareto_front(formulas, X, y, names, seed, self.name, exhaustive=True)
+        return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
 
 
 def _of_one_sign(

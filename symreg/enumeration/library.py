@@ -7,11 +7,13 @@ counts as three symbols: laws that nest them are rare, and without that price th
 that is made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import sympy
 
+from symreg.enumeration.tree import BINARY as OPERATIONS
 from symreg.enumeration.tree import COLUMN, FUNCTIONS, POWER, SCALE, SHIFT, Tree
 from symreg.formulas.watch import Watch
 
@@ -107,6 +109,8 @@ class _Builder:
     columns: np.ndarray
     most: int
     watch: Watch
+    steps: list[bool]
+    """Of `UNARY`, `BINARY` and powers of two parts: whether it is allowed."""
     levels: list[slice] = field(default_factory=lambda: [slice(0, 0)])
 
     def __post_init__(self) -> None:
@@ -166,6 +170,8 @@ class _Builder:
     def level(self, size: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Everything of so many symbols, from smaller entries."""
         for step, unary in enumerate(UNARY):
+            if not self.steps[step]:
+                continue
             plain, nesting = self._of(size - 1), self._of(size - 1 - NESTED)
             if unary.function:
                 plain, nesting = plain[~self.nested[plain]], nesting[self.nested[nesting]]
@@ -198,15 +204,15 @@ class _Builder:
                     for each in np.meshgrid(first[begin : begin + step], block, indexing="ij")
                 )
                 a, b, nested = self.values[i], self.values[j], self.nested[i] | self.nested[j]
-                add = len(UNARY)
-                yield a + b, _made(add, i, j), nested
-                yield a - b, _made(add + 1, i, j), nested
-                yield a * b, _made(add + 2, i, j), nested
-                yield a / b, _made(add + 3, i, j), nested
-                yield b / a, _made(add + 3, j, i), nested
-                if max(self.size[i[0]], self.size[j[0]]) <= POWERS:
-                    yield a**b, _made(add + 4, i, j), nested
-                    yield b**a, _made(add + 4, j, i), nested
+                for step, kind in enumerate(BINARY, len(UNARY)):
+                    if self.steps[step]:
+                        yield OPERATIONS[kind](a, b), _made(step, i, j), nested
+                        if kind == "/":
+                            yield b / a, _made(step, j, i), nested
+                power = len(UNARY) + len(BINARY)
+                if max(self.size[i[0]], self.size[j[0]]) <= POWERS and self.steps[power]:
+                    yield a**b, _made(power, i, j), nested
+                    yield b**a, _made(power, j, i), nested
 
 
 def _chunks(entries: np.ndarray) -> Iterator[np.ndarray]:
@@ -220,7 +226,10 @@ def _made(step: int, first: np.ndarray, second: np.ndarray | int) -> np.ndarray:
     return made
 
 
-def enumerate_expressions(X: np.ndarray, most: int, largest: int, watch: Watch) -> Library:
+def enumerate_expressions(
+    X: np.ndarray, most: int, largest: int, watch: Watch,
+    allows: Callable[[sympy.Expr], bool] | None = None,
+) -> Library:  # fmt: skip
     """The library of some rows.
 
     Args:
@@ -228,8 +237,14 @@ def enumerate_expressions(X: np.ndarray, most: int, largest: int, watch: Watch) 
         most: entries; the level in which there are more is not complete.
         largest: symbols.
         watch: may end it.
+        allows: formulas, and so the steps from which they are made; None if all are allowed.
     """
-    builder = _Builder(np.ascontiguousarray(X.T), most, watch)
+    parts = Tree(COLUMN, (), 0), Tree(COLUMN, (), 1)
+    made = [unary.tree(parts[0]) for unary in UNARY] + [Tree(k, parts) for k in (*BINARY, "^")]
+    steps = [
+        allows is None or allows(tree.written(sympy.symbols("a b", positive=True))) for tree in made
+    ]
+    builder = _Builder(np.ascontiguousarray(X.T), most, watch, steps)
     complete = int(builder.add(1, builder.first_level()))
     while (
         complete and complete < largest and builder.add(complete + 1, builder.level(complete + 1))

@@ -125,18 +125,19 @@ def search_quotients(
         count = len(p) + len(q)
         if count > rows - 3 or watch.over:
             continue
-        exhausted = f"no quotient of polynomials of degree {above} and {below}"
         quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
-        if quotient is None:
-            continue
-        if quotient.mean_square < NO_MORE**2 and tries < MOST_TRIES:
+        near = quotient is not None and quotient.mean_square < NO_MORE**2
+        if quotient is not None and near and tries < MOST_TRIES:
             # an expansion gets as near; a law has simple numbers, or few
             tries += 1
             simple = _simplified(_unscaled(_reduced(quotient, scaled), scale), table)
             if simple.is_exact:
                 return [simple], exhausted
+            near = False
+        if not near:
+            exhausted = f"no quotient of polynomials of degree {above} and {below} is exact"
         # as many numbers as half of the rows bend to any noise
-        if count <= min(rows // 2, MOST_NUMBERS):
+        if quotient is not None and count <= min(rows // 2, MOST_NUMBERS):
             whole.append(quotient)
     if only_exact:
         return [], exhausted

@@ -5,11 +5,13 @@ inverse as one entry, then sums, beside nothing, beside the variables and beside
 ends with the first exact formula, or with its watch; what was exhausted is part of the answer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import sympy
 
+from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
 from symreg.enumeration.model import IDENTITY, OUTER, Model, Outer, Table
 from symreg.enumeration.numbered import numbered
@@ -70,8 +72,11 @@ class Exhausted:
     pair: int = 0
 
     def __str__(self) -> str:
-        text = f"no formula of up to {self.single} symbols"
-        return text + (f", no sum of two of up to {self.pair}" if self.pair else "")
+        """A sentence of it; empty if the time ended before anything was exhausted."""
+        if not self.single:
+            return ""
+        text = f"no formula of up to {plural(self.single, 'symbol')} is exact"
+        return text + (f", and no sum of two of up to {self.pair}" if self.pair else "")
 
 
 @dataclass(frozen=True)
@@ -113,13 +118,22 @@ class Search:
         table: all rows.
         watch: may end it.
         rng: draws the rows of the scans.
+        allows: formulas, and so the steps from which they are made; None if all are allowed.
     """
 
-    def __init__(self, table: Table, watch: Watch, rng: np.random.Generator):
-        self.table, self.watch = table, watch
+    def __init__(
+        self, table: Table, watch: Watch, rng: np.random.Generator,
+        allows: Callable[[sympy.Expr], bool] | None = None,
+    ):  # fmt: skip
+        self.table, self.watch, self.allows = table, watch, allows
         rows = len(table.y)
         self.few = table.rows(np.sort(rng.choice(rows, min(ROWS, rows), replace=False)))
-        self.outers = [outer for outer in OUTER if outer.allowed(table.y)]
+        inner = sympy.Symbol("u", positive=True)
+        self.outers = [
+            outer
+            for outer in OUTER
+            if outer.allowed(table.y) and (allows is None or allows(outer.written(inner)))
+        ]
         self.models: dict[str, Model] = {}
         self.exhausted = Exhausted()
 
@@ -139,16 +153,16 @@ class Search:
                 break
             whole = pool.whole_up_to(effort.paired, library.complete)
             self.exhausted = replace(single, pair=whole)
-            if effort.numbered:
+            if effort.numbered and self.allows is None:  # with few operators there are no grids
                 self._times_polynomials(pool)
-            if effort.numbered and not self._done():
-                self._with_numbers(library)
+                if not self._done():
+                    self._with_numbers(library)
             if self._done():
                 break
         return self._best(effort.improved)
 
     def _library(self, entries: int) -> tuple[Library, Pool]:
-        library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch)
+        library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch, self.allows)
         return library, pool_of(library.values, library.size, library)
 
     def _singles(self, pool: Pool) -> None:

@@ -112,6 +112,9 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     weights, and `seed`."""
     trained_on: str | None = None
     """Dataset that a model of your own was trained on; by default the run's training orbits."""
+    exam_seed: Annotated[int, Between(0, 2**62)] | None = None
+    """Repeats the examination whose number a verdict names, to the digit; by default every run
+    draws states that nobody has seen."""
     search_seeds: Annotated[int, Between(1, 10_000)] = 5
     """Independent searches for a law."""
     workers: Annotated[int, Between(0, WORKERS_LIMIT)] = 0
@@ -345,7 +348,9 @@ class StudyConfig(Options):
         return Path(self.out) if self.out is not None else Path("studies") / name
 
 
-def require_same_run(config: RunConfig, free: tuple[str, ...] = RunConfig.QUESTIONS) -> None:
+def require_same_run(
+    config: RunConfig, free: tuple[str, ...] = (*RunConfig.QUESTIONS, "exam_seed")
+) -> None:
     """Check that a run directory, once begun, has this configuration.
 
     An option that did not exist when the run began has its default. The message names the options

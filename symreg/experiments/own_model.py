@@ -57,7 +57,7 @@ class OwnModel:
 
 
 def require_model(config: RunConfig) -> None:
-    """Raise ValueError unless the code of a run's own model exists; none of it is executed."""
+    """Raise ValueError unless the code of a run's own model exists, and has that name."""
     for spec in (config.model, config.untrained_model):
         if spec is not None and not spec.startswith(IN_MEMORY):
             from worldmodel.loading import source_of

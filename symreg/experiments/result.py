@@ -1,33 +1,32 @@
 """A run's result with all its evidence: the object that `symreg.run` returns."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orbits.files import read_json, read_typed, write_sealed
+from orbits.files import of_json, read_json, read_typed, write_sealed
 from orbits.forces import UNKNOWN, ForceLaw, known_law
 from orbits.printing import table, wrapped
 from orbits.provenance import provenance
-from orbits.whole_field import Terms
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
-from symreg.experiments.config import RunConfig
-from symreg.experiments.far_field import FarField, Limits, beside_lookups, departures
+from symreg.experiments.config import SOURCES, RunConfig
+from symreg.experiments.far_field import Comparison, Limits, beside_lookups, departures
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
     NEWTON,
     NEWTONIAN,
+    UNREADABLE,
     Evidence,
     WorldModelKind,
     far_gates,
     holds_field,
     model_gates,
     part_limit,
-    still_passes,
     world_model_kind,
 )
 from symreg.recovery import words
@@ -36,11 +35,16 @@ from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import THRESHOLDS, Thresholds
 from symreg.result import Result
 from worldmodel.controls import CONTROLS
+from worldmodel.examiner.answers import Answers
+from worldmodel.examiner.states import World
+from worldmodel.examiner.summary import Examination, summary
 
 Metrics = dict[str, float | None]
 """Numbers by name."""
 
 VERDICT, REPORT = "verdict.json", "report.html"
+INSIDE = 1.05
+"""Held-out orbits may leave the distances of the training orbits by so much."""
 OWN = "model.json"
 """Label of a model not trained here."""
 
@@ -164,6 +168,8 @@ class Run(Result):
     def failure(self) -> list[str]:
         """The first condition that fails, and one thing to try; nothing where none does."""
         failed = [gate for gate in self.gates if not gate.passed]
+        if self.world_model is not None and self.world_model.kind == UNREADABLE:
+            return []  # more training is no remedy; the kind says what is
         far = self.world_model.far if self.world_model is not None else None
         network = self.configuration if self.model is None else None
         short = RunConfig.context_length
@@ -211,33 +217,32 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
         readings = _far_readings(folder, config)
-        far = {name: FarField.of(reading) for name, reading in readings.items()}
-        errors = {
-            name: np.array(reading["states"]["error"], dtype=float)
+        far = {
+            name: of_json(Examination, reading["examination"], f"readouts/far, {name}")
             for name, reading in readings.items()
         }
-        true = far.get("injected")
-        lookups = {name: errors[name] for name in config.lookups if name in errors}
-        holds = {name: holds_field(far[name], true, t) for name in lookups}
-        beside = beside_lookups(errors["none"], lookups, holds) if "none" in errors else None
+        tables = {name: Answers.of(reading["answers"]) for name, reading in readings.items()}
+        beside = _beside(tables, far, config.lookups)
         evidence = Evidence(
             orbit_r2=None if orbit is None else orbit.r2,
             kick_r2=kicked.kick_r2,
             orbit={} if orbit is None else orbit.recovery.metrics,
-            locality=measured.get("jacobian", {}).get("none", {}).get("locality"),
-            gm_varies=bool(kicked.recovery.metrics.get("gm_varies")),
+            sources=_within(sources, far.get("none")),
             far=far.get("none"),
-            injected_far=true,
             beside=beside,
         )
         kind = world_model_kind(kicked.recovery, evidence, t, laws.get("injected"))
-        beyond = far_gates(evidence.far, true, beside, t)
+        beyond = far_gates(evidence.far, beside, t)
         gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, beyond)
         of_kind = kind.kind == NEWTONIAN
         gates.append(stated("kind of model", of_kind, NEWTONIAN, kind.kind))
         if of_kind and known is not None:
-            kind = replace(kind, limits=_limits(readings["none"]["states"], known, evidence, t))
+            kind = replace(
+                kind, limits=_limits(tables["none"], known, readings["none"], far["none"], t)
+            )
         text = verdict_words.about_the_law(law, gates)
+        if evidence.far is not None and kind.kind == UNREADABLE:
+            text = f"{verdict_words.about_rounding(evidence.far)} {text}"
     return Run(
         folder=folder,
         law=law,
@@ -261,21 +266,44 @@ def _far_readings(folder: Path, config: RunConfig) -> dict[str, dict[str, Any]]:
     return {key.control: read_json(folder / "readouts" / f"{key}.json") for key in keys}
 
 
-def _limits(
-    states: Mapping[str, Any], law: ForceLaw, evidence: Evidence, t: Thresholds
-) -> Limits | None:
-    """Departures with which a model's field would fail a gate."""
-    far = evidence.far
-    if far is None:
+def _beside(
+    tables: Mapping[str, Answers], far: Mapping[str, Examination], lookups: Iterable[str]
+) -> Comparison | None:
+    """The model beside the best lookup, on the states of the density that all were asked."""
+    asked = [name for name in lookups if name in tables]
+    if "none" not in tables or not asked:
         return None
-    answered = np.isfinite(np.array(states["acceleration"], dtype=float)).all(axis=1)
-    family = np.array(states["family"])[answered]
+    errors = {n: np.where(t.answered, t.error, np.nan)[t.density] for n, t in tables.items()}
+    rows = min(len(errors[name]) for name in asked)
+    holds = {name: holds_field(far[name], THRESHOLDS) for name in asked}
+    return beside_lookups(errors["none"][:rows], {n: errors[n][:rows] for n in asked}, holds)
 
-    def passes(acceleration: np.ndarray, terms: Terms) -> bool:
-        return still_passes(acceleration, terms, family, far, t)
 
-    ends = departures(states, law, passes)
-    return Limits(ends, part_limit(far, t), far.remainder)
+def _within(sources: Mapping[str, Source], far: Examination | None) -> dict[str, float | None]:
+    """R² of other sets of states, where all of these lie within the distances of training."""
+    if far is None:
+        return {}
+    inside: dict[str, float | None] = {}
+    for name, source in sources.items():
+        low, high = source.recovery.domain.get("r", (0.0, np.inf))
+        within = far.radius[0] <= low * INSIDE and high <= far.radius[1] * INSIDE
+        if name in ("orbit", "planets") and source.r2 is not None and within:
+            inside[SOURCES[name]] = source.r2
+    return inside
+
+
+def _limits(
+    answers: Answers, law: ForceLaw, reading: Mapping[str, Any], far: Examination, t: Thresholds
+) -> Limits:
+    """Departures with which a model's field would fail a gate."""
+    axes = answers.position.shape[1]
+    world = World(law, reading["dt"], far.radius, answers.gm, None, axes)
+
+    def passes(changed: Answers) -> bool:
+        found = summary(changed, world, far.seed, far.parts)
+        return not any(gate.passed is False for gate in far_gates(found, None, t))
+
+    return Limits(departures(answers, passes), part_limit(far, t), far.remainder)
 
 
 def _source(folder: Path, name: str, law: str) -> Source:

@@ -1,19 +1,22 @@
 """`symreg run`: one experiment, from simulated orbits to a verdict, in one function."""
 
 import math
+import secrets
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import worldmodel
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.files import write_text
+from orbits.files import of_json, read_json, write_json, write_text
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
 from orbits.options import keywords_of, options_from, with_options
+from orbits.progress import Progress, Wanted, told
 from orbits.workers import worker_count
 from symreg.engines import choose_engine
 from symreg.experiments import steps
@@ -35,6 +38,9 @@ from worldmodel.controls import CONTROLS as PREDICTORS
 HELD_OUT = 1_000_003
 """Added to the seed for held-out orbits; read-outs that need their own add other numbers."""
 
+EXAMINATION = "examination.json"
+"""File with the number that drew a run's examination."""
+
 File = Future[Made]
 
 
@@ -44,7 +50,7 @@ def run(
     *,
     predictor: Any = None,
     untrained: Callable[..., Any] | None = None,
-    progress: Callable[[str], object] = print,
+    progress: Wanted = None,
     **options: Any,
 ) -> Run:
     """Run one experiment; its folder keeps `verdict.json`, the figures and `report.html`.
@@ -56,7 +62,8 @@ def run(
             for `--model`.
         untrained: makes your untrained model, for the control `untrained`; without it, that control
             is left out.
-        progress: called with a line of text when a step begins and when it ends.
+        progress: called with a line of text when a step begins and when it ends; False for
+            silence. By default lines are printed, and a notebook shows a bar.
         **options: override `config`: `law="hooke"`, `context_length=64`, `out="runs/mine"`.
 
     Raises:
@@ -71,18 +78,22 @@ def run(
         config = with_options(config, standing)
     elif untrained is not None:
         raise ValueError("untrained is given and predictor is no object: give --untrained-model.")
-    config = of_data(config)
-    progress(f"symbolic regression: {check(config)}")
+    with told(progress, "run", print) as say:
+        return _run(of_data(config), model, say)
+
+
+def _run(config: RunConfig, model: Any, say: Progress) -> Run:
+    say(f"symbolic regression: {check(config)}")
     require_same_run(config)
     if config.model is not None and not config.fit:
         # what is no model is said before anything is simulated for it
         model = OwnModel(config, model).predictor
-    with Cache(config.folder, worker_count(config.workers, MEMORY), progress) as keep:
+    with Cache(config.folder, worker_count(config.workers, MEMORY), say) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
         for future in experiment(config, keep, model):
             future.result()
-        progress("draw the figures and write the report")
+        say("draw the figures and write the report")
         result = judged(config, keep.folder, keep.records)
         finish(result, config)
     return result
@@ -131,8 +142,9 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         shown = readout.shown(config.held_out_count, config.context_length)
         own_orbits = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
         for key in reversed(config.keys(name)):
+            own = readout if key.control == "none" else readout.of_a_control
             question: dict[str, Any] = {
-                "readout": str(readout), "control": key.control, "orbits": shown.orbits,
+                "readout": str(own), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
             if key in TRANSFERS:
                 title = f"fine-tune: {TRANSFERS[key]}"
@@ -175,6 +187,7 @@ def _asker(
     config: RunConfig, keep: Cache, model: Any, fresh: Any, training: Any
 ) -> Callable[..., File]:
     """Probes of the model; a control needs to know only what the model will be."""
+    exam_seed = _exam_seed(config, keep.folder)
     memory = given(config.trained_on) if config.trained_on else training
     # another's model may have been trained on other orbits: no copies of these are sought in it
     own = config.trained_on or config.model is None or config.fit or config.data
@@ -189,11 +202,24 @@ def _asker(
         copies = (readout, control) == ("implied", "none") and own
         if copies or PREDICTORS[control].remembers:
             inputs += [memory] if memory else []
+        if readout.partition("(")[0] == "far":
+            question["exam_seed"] = exam_seed
         question = {"orbits": config.held_out_count, "readout": readout, **question}
         probe = config.probe(control=control, **question)
         return keep(path, title, steps.probe, *inputs, here=fresh is model, config=probe)
 
     return ask
+
+
+def _exam_seed(config: RunConfig, folder: Path) -> int:
+    """What draws the examination: the same for the model and its controls, and when a run goes on;
+    no other run has it."""
+    path, seed = folder / EXAMINATION, config.exam_seed
+    if seed is None and path.exists():
+        return of_json(int, read_json(path), str(path))
+    seed = secrets.randbits(53) if seed is None else seed
+    write_json(path, seed)
+    return seed
 
 
 def finish(result: Run, config: RunConfig) -> None:

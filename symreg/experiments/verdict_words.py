@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orbits.printing import plural
 from orbits.whole_field import PARTS
-from symreg.experiments.far_field import Cell, Errors, FarField, Limits
+from symreg.experiments.far_field import Limits
 from symreg.experiments.verdict import (
     ANOTHER,
     COPIERS,
@@ -14,6 +15,7 @@ from symreg.experiments.verdict import (
     NEWTON,
     NEWTONIAN,
     PARROT,
+    UNREADABLE,
     UNTRAINED,
     WorldModelKind,
 )
@@ -21,28 +23,35 @@ from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, fixed, percent
 from worldmodel.controls import CONTROLS
+from worldmodel.examiner.answers import CONFIDENCE, RIGHT
+from worldmodel.examiner.pasts import FOREIGN
+from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
+from worldmodel.examiner.summary import Cell, Examination
 
-OUTSIDE = {"closer": "closer in than any orbit", "farther": "farther out"}
+OUTSIDE = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
 """States outside the distances of training, up to 1.5 times."""
-RIGHT = 0.1
-"""Relative error up to which a state counts as right."""
+WEIGHTS, READ, ARCS = "weights", "past", "arcs"
+"""Where a force is: in the weights, read from the past, or only on the law's own arcs."""
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
 NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model obeys."
 KINDS = (
-    "A Newtonian model is right as soon as its velocity is turned in mid-orbit, from the last "
-    "positions alone; the law comes out of those states; its acceleration is the law's in every "
-    "kind of far state; and it errs there at most half as much as the best lookup of the same "
-    "orbits. As a lookup would: right after a kick, and no better than that lookup. Another force: "
+    "A Newtonian model places the next position as the law does: with 95 % confidence the force "
+    "that this implies is within 10 % of the law's on at least 95 % of the states of one density "
+    "(any distance of training, any speed up to twice the circular one, any direction), whatever "
+    "past lies behind them, and on the model's own predictions; the law comes out of orbits whose "
+    "velocity was turned; and it errs at most half as much as the best lookup of the same orbits. "
+    "As a lookup would: right after a kick, and no better than that lookup. Another force: "
     "its accelerations form one field that is not the named law's. Keplerian: right on undisturbed "
     "orbits, wrong one step after a kick and still wrong four steps after it, as a fitted ellipse "
     "is. A parrot is right and wrong in the same places, with a naive copier's errors. Anything "
-    "else is neither."
+    "else is neither; or it cannot be read at this step, where its answers are rounded so coarsely "
+    "that the law itself would fail."
 )
 """What the world-model score means."""
 DEPARTURES = {
-    "exponent": "an exponent off by {:+.2g} or {:+.2g}",
+    "exponent": "an exponent {:+.2g} or {:+.2g}",
     "quartic": "{:+.2g} or {:+.2g} au² in a term of 1/r⁴",
 }
 """Other central forces, with the largest departures that pass."""
@@ -67,11 +76,12 @@ def about_the_law(law: str, gates: Sequence[Gate]) -> str:
             "No conclusion about the model: the instrument failed its own controls "
             f"({', '.join(instrument)})."
         )
-    return f"Of {len(gates)} conditions on {law}, {len(failed)} fail."
+    fail = f"{len(failed)} {'fails' if len(failed) == 1 else 'fail'}"
+    return f"Of {plural(len(gates), 'condition')} on {law}, {fail}."
 
 
 def about_the_first(
-    failed: Sequence[Gate], far: FarField | None, network: Mapping[str, Any] | None, short: int
+    failed: Sequence[Gate], far: Examination | None, network: Mapping[str, Any] | None, short: int
 ) -> str:
     """The first condition that fails, and what to try next.
 
@@ -96,6 +106,16 @@ def about_the_first(
     return f"{sentence} To try: more training, --steps {2 * network['steps']}."
 
 
+def about_rounding(far: Examination) -> str:
+    """How coarse the answers are beside what a force moves in a step."""
+    return (
+        f"It cannot be read at this step: the answers are rounded to {far.grain:.2g} au, where the "
+        f"force moves a body by "
+        f"{far.pull:.2g} au in a step (medians over far states): the rounding alone is an error of "
+        f"{share(far.rounding)} of the acceleration."
+    )
+
+
 def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
     """The world-model score in sentences: the kind, why, and what far states show."""
     far = model.far
@@ -103,6 +123,7 @@ def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
     sentences = [f"World model: {kind}. {_reason(model, law)}"]
     if far is not None:
         sentences.append(" ".join(filter(None, (_field(far, law), _worst(far), _besides(model)))))
+        sentences.append(_memory(far))
         sentences.append(" ".join(filter(None, (_beyond(far), _one_way(far)))))
     if model.limits is not None:
         sentences.append(about_limits(model.limits))
@@ -111,8 +132,18 @@ def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
 
 def _reason(model: WorldModelKind, law: str) -> str:
     """Why it is of its kind."""
+    if model.kind == UNREADABLE:
+        return (
+            f"With answers so coarse the law itself would be off by more than "
+            f"{share(THRESHOLDS.far_error)}. To try: finer answers (float32, the displacement in "
+            "place of the position), or a longer step."
+        )
     if model.kind == NEWTONIAN:
-        return "Right after a kick, on far states and on its own predictions."
+        row = f", {model.far.horizon} in a row" if model.far else ""
+        return (
+            "Right after a kick, on far states, whatever lies behind them, and on its own "
+            f"predictions{row}."
+        )
     if model.kind == LOOKUP:
         return (
             "Right after a kick; on far states nothing shows that more than an interpolation of "
@@ -142,37 +173,85 @@ def _first(gates: Sequence[Gate]) -> str:
     return f"{failed[0]}, and {len(failed) - 1} more" if len(failed) > 1 else "".join(failed)
 
 
-def _field(far: FarField, law: str) -> str:
-    """On which share of the states the acceleration is the law's."""
+def _field(far: Examination, law: str) -> str:
+    """On which share of the stated density the acceleration is the law's."""
+    low, high = far.radius
+    sentence = (
+        f"Of {far.all.states} states drawn from one density (distance log-uniform from {low:.3g} "
+        f"to {high:.3g} au, speed uniform up to 2 circular ones, any direction; examination "
+        f"{far.seed})"
+    )
+    if (far.all.answered or 0.0) < 1:
+        sentence += (
+            f" it answers {share(far.all.answered)}, from {far.closest:.3g} to {far.farthest:.3g} "
+            f"au and from {far.slowest:.2g} to {far.fastest:.2g} circular speeds; of these"
+        )
     return (
-        f"On {share(far.all.right)} of {round(far.all.states * (far.all.answered or 0))} states "
-        f"from {far.closest:.3g} to {far.farthest:.3g} au, at up to 2 circular speeds in any "
-        f"direction, its acceleration is that of {law} within {share(RIGHT)} (median error "
-        f"{share(far.all.error)})."
+        f"{sentence} its acceleration is that of {law} within {share(RIGHT)} on "
+        f"{share(far.all.right)} (at least {share(far.all.bound())} with {share(CONFIDENCE)} "
+        f"confidence; median error {share(far.all.error)})."
     )
 
 
-def _worst(far: FarField) -> str:
-    """Where it is wrong most often, and where it says nothing."""
-    sentences = []
-    wrong = wrong_cells(far)
+def _worst(far: Examination) -> str:
+    """Where it is certainly wrong too often, and where it says nothing."""
+    wrong, parts = wrong_cells(far), []
     if wrong:
-        named = "; ".join(f"{cell} ({share(cell.right)})" for cell in wrong[:3])
+        named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in wrong[:3])
         more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
-        sentences.append(f"Fewer than {share(THRESHOLDS.cell_right)} are right at {named}{more}.")
-    if (far.all.answered or 0.0) < 1:
-        sentences.append(f"Of the states asked it answers {share(far.all.answered)}.")
-    return " ".join(sentences)
+        least = share(THRESHOLDS.cell_right)
+        parts.append(f"Certainly fewer than {least} are right at {named}{more}.")
+    if silent := [name for name, each in far.families.items() if not each.known]:
+        parts.append(f"It gives no answer for states {' or '.join(silent)}.")
+    return " ".join(parts)
 
 
-def wrong_cells(far: FarField) -> list[Cell]:
-    """Cells in which too few states are right, the worst first."""
-    counted = [
+def memory(far: Examination) -> str | None:
+    """Where the force is, as far as it can be told; None if no other force's past was shown."""
+    behind = {name: far.pasts[name] for name in FOREIGN if name in far.pasts}
+    if not behind or not all(each.known for each in behind.values()):
+        return None
+    least = THRESHOLDS.far_right
+    right = all(each.bound(upper=True, tests=len(behind)) >= least for each in behind.values())
+    if right:
+        return WEIGHTS if (far.all.right or 0.0) >= least else None
+    followed = [far.followed[name] or 0.0 for name in behind]
+    if min(followed) > 0.5:  # nearer to the past's force than to the law
+        return READ
+    return ARCS if (far.all.right or 0.0) >= least else None
+
+
+def _memory(far: Examination) -> str:
+    """Whether the force is in the weights, or read from the past."""
+    behind = [far.pasts[name] for name in FOREIGN if name in far.pasts]
+    rights = [each.right for each in behind if each.right is not None]
+    most = max((abs(value) for value in far.followed.values() if value is not None), default=0.0)
+    where = memory(far)
+    if where == WEIGHTS:
+        return (
+            f"The force is in its weights: behind pasts under {len(behind)} other forces it is "
+            f"right on at least {share(min(rights))} of the states, and follows those forces by "
+            f"{share(most)} at most."
+        )
+    if where == READ:
+        return "It reads the force from the past: behind another force's past it obeys that force."
+    if where == ARCS:
+        return (
+            "It is right behind the law's own arcs alone: behind a past under another force, on as "
+            f"few as {share(min(rights))} of the states."
+        )
+    return ""
+
+
+def wrong_cells(far: Examination) -> list[Cell]:
+    """Cells in which certainly too few states are right, the worst first."""
+    tests = len(far.cells)
+    wrong = [
         cell for cell in far.cells
-        if (cell.answered or 0.0) * cell.states >= THRESHOLDS.cell_states
-        and (cell.right or 0.0) < THRESHOLDS.cell_right
+        if cell.share.known
+        and cell.share.bound(upper=True, tests=tests) < THRESHOLDS.cell_right
     ]  # fmt: skip
-    return sorted(counted, key=lambda cell: cell.right or 0.0)
+    return sorted(wrong, key=lambda cell: cell.share.right or 0.0)
 
 
 def _besides(model: WorldModelKind) -> str:
@@ -196,7 +275,7 @@ def _besides(model: WorldModelKind) -> str:
     return sentence
 
 
-def _beyond(far: FarField) -> str:
+def _beyond(far: Examination) -> str:
     """What it does outside the distances of training."""
     parts = [
         f"by {share(far.outside[name].error)} {words}"
@@ -206,19 +285,17 @@ def _beyond(far: FarField) -> str:
     if not parts:
         silent = any((each.answered or 0.0) == 0 for each in far.outside.values())
         return "Beyond these distances it does not answer." if silent else ""
-    right = all(_holds(each) for each in far.outside.values())
-    known = "the law holds there too" if right else "not the law there"
-    return f"Beyond these distances it errs {' and '.join(parts)} (medians): {known}."
+    counts = ", ".join(
+        f"{round(each.known * each.right)} of {each.known} within {share(RIGHT)}"
+        for each in far.outside.values()
+        if each.right is not None
+    )
+    return f"Beyond these distances it errs {' and '.join(parts)} (medians; {counts})."
 
 
-def _holds(outside: Errors) -> bool:
-    """Whether the law holds outside, by the same share as in a family inside."""
-    return (outside.right or 0.0) >= THRESHOLDS.far_right
-
-
-def _one_way(far: FarField) -> str:
+def _one_way(far: Examination) -> str:
     """That it is right for one sense of rotation alone, if so."""
-    ways = {"anticlockwise": far.anticlockwise_error, "clockwise": far.clockwise_error}
+    ways = {"anticlockwise": far.anticlockwise, "clockwise": far.clockwise}
     known = {way: error for way, error in ways.items() if error is not None}
     good = [way for way, error in known.items() if error <= RIGHT]
     if len(good) != 1 or max(known.values()) <= 3 * RIGHT:
@@ -237,18 +314,18 @@ def about_limits(limits: Limits) -> str:
         for name, words in DEPARTURES.items()
         if name in limits.departures
     ]
-    if (inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]) > 0:
+    if inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]:
         # on top of whatever the law is: Yukawa's own has such a factor already
-        parts.append(f"a factor (1 + r/L)·exp(-r/L) with L below {inverse**-0.5:.2g} au")
+        parts.append(f"a factor (1 + r/L)·exp(-r/L) with L below {1 / inverse:.2g} au")
     if limits.part is not None:
         parts.append(
             f"a part above {share(limits.part)} of the attraction in one of the {len(PARTS)} "
             "non-central shapes that the report lists"
         )
     sentence = (
-        f"A departure from the law beyond these would have failed: {'; '.join(parts)}. A part "
-        f"of any other shape may pass up to {share(THRESHOLDS.far_error)} of the attraction in the "
-        "median of every family of states."
+        f"A departure from the law beyond these would have failed: {'; '.join(parts)}. Any other "
+        f"passes if it leaves the force within {share(RIGHT)} on {share(THRESHOLDS.all_right)} of "
+        "the states."
     )
     if limits.remainder is not None:
         sentence += (
@@ -258,31 +335,47 @@ def about_limits(limits: Limits) -> str:
     return sentence
 
 
+NAMED = {
+    ORBITS: "orbits as in the data files", AGAIN: "the first states, asked again at the end",
+}  # fmt: skip
+"""Kinds of states whose name needs more words in a table."""
+
+
 def far_table(
-    far: FarField, lookups: Mapping[str, Mapping[str, float | None]]
+    far: Examination, lookups: Mapping[str, Mapping[str, float | None]]
 ) -> list[tuple[str, ...]]:
-    """Errors by family of states, outside the distances of training, and of lookups; header
-    first."""
-    ends = f"{far.closest:.3g} to {far.farthest:.3g} au"
+    """Errors on the density and beside it, outside the distances of training, and of lookups;
+    header first."""
+    ends = f"{far.radius[0]:.3g} to {far.radius[1]:.3g} au"
     rows: list[tuple[str, ...]] = [
-        (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}")
+        (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}", "at least")
     ]
-    named = {**far.families, **{OUTSIDE[name]: each for name, each in far.outside.items()}}
+    named = {
+        "all of the density": far.all,
+        **{NAMED.get(name, name): each for name, each in far.families.items()},
+        **{f"behind a past: {name}": each for name, each in far.pasts.items()},
+        f"own predictions, {far.horizon} in a row": far.rolled,
+        **{OUTSIDE[name]: each for name, each in far.outside.items()},
+    }
     rows += [
-        (name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""))
+        (
+            name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""),
+            percent(each.bound(), 1, "") if each.known else "no answer",
+        )
         for name, each in named.items()
-    ]
+    ]  # fmt: skip
     rows += [
         (
             f"all, {CONTROLS[name].label}", str(round(numbers.get("states") or 0)),
             percent(numbers.get("error"), 1, ""), percent(numbers.get("right"), 1, ""),
+            percent(numbers.get("right_low"), 1, ""),
         )
         for name, numbers in lookups.items()
     ]  # fmt: skip
     return rows
 
 
-def part_table(far: FarField) -> list[tuple[str, ...]]:
+def part_table(far: Examination) -> list[tuple[str, ...]]:
     """Parts that no central force has, header first."""
     rows: list[tuple[str, ...]] = [("part that no central force has", "size", "at most")]
     rows += [

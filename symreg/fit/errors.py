@@ -1,7 +1,8 @@
 """Which errors a table's target has: relative, additive or in the logarithm, given or chosen.
 
 The three have different densities of y: additive errors p(y) = N(y; f, s), relative ones
-N(y; f, s f), errors of the logarithm N(log y; log f, s)/y. Where the table does not say which it
+N(y; f, s f), errors of the logarithm N(log y; log f, s)/y. A share of n trials errs by
+sqrt(f (1 - f)/n), in rows of no successes, too. Where the table does not say which it
 has, the likelihood of the best formula under each decides. A scatter of 0.11 dex taken for a
 relative error would bias a constant by half its variance, 3 %.
 """
@@ -16,16 +17,25 @@ from symreg.fit.orthogonal import scatter_beyond, slopes_of
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
-from symreg.formulas.precision import DOUBLE
+from symreg.formulas.precision import DOUBLE, is_single, rounded_by
 
 Noise = Literal["additive", "relative", "logarithmic"]
-Kind = Literal["given", "none", "additive", "relative", "logarithmic"]
+Kind = Literal["given", "none", "additive", "relative", "logarithmic", "binomial"]
 Refit = Callable[[Law, Samples], Law]
 
+ROUNDED = 2.0
+"""Errors of rounding, rms, up to which it is all that a formula leaves."""
+COARSE = 1e-3
+"""Errors of rounding beside the scatter of targets above which they are noise."""
 COMPARED = 25
 """Formulas, best first, that are compared."""
 LARGEST_RELATIVE = 0.3
-"""Larger relative errors are no error model: zero would be a good prediction."""
+"""Larger errors are not relative to the target: zero would be a good prediction. They are compared
+as relative to the law's own."""
+LARGE_COMPARED = 8
+"""Formulas for which errors relative to their own prediction are tried."""
+SETTLING = 3
+"""Fits in which errors relative to a law follow it."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +45,12 @@ class ErrorModel:
     Attributes:
         kind: of errors; none if only rounding, or a field's own systematic error, is left.
         size: of additive errors.
-        law: relative errors are relative to its prediction. Relative to the noisy target, what is
-            too low by chance would count for more, and constants be off by twice the variance.
+        law: relative errors are relative to its prediction, binomial ones those of its shares.
+            Relative to the noisy target, what is too low by chance would count for more, and
+            constants be off by twice the variance.
         through: the law whose slopes propagate the errors of features.
         scatter: factor on the target's errors besides those.
+        rounded: the law whose slopes propagate the rounding of features, the only errors.
 
     Source: Wedderburn, Biometrika 61, 439 (1974) for a variance that follows the mean.
     """
@@ -48,6 +60,7 @@ class ErrorModel:
     law: Law | None = None
     through: Law | None = None
     scatter: float = 1.0
+    rounded: Law | None = None
 
     def of(self, samples: Samples) -> Samples:
         """Samples with these errors; those with their own keep them."""
@@ -59,19 +72,35 @@ class ErrorModel:
         return replace(
             own_errors, errors=unit * own, spread=unit * spread, weights=None,
             feature_errors=unit * samples.feature_errors,
+            unit=None if samples.unit is None else unit * samples.unit,
         )  # fmt: skip
 
     def _of_the_target(self, samples: Samples) -> Samples:
-        if samples.errors is not None or (self.size is None and self.law is None):
+        law = self.rounded or self.law
+        if samples.errors is not None or (self.size is None and law is None):
             return samples
-        if self.law is None:
-            errors = np.full(len(samples.y), self.size)
-        else:
-            predicted = self.law.values(samples)
-            errors = floored(np.where(np.isfinite(predicted), predicted, samples.y))
+        if law is None:
+            return replace(samples, errors=np.full(len(samples.y), self.size), weights=None)
+        predicted = law.values(samples)
+        predicted = np.where(np.isfinite(predicted), predicted, samples.y)
+        if self.kind == "relative":
+            errors = floored(predicted)
             # a law that is zero in most rows gives these no size of their own
             errors = np.where(errors > 0, errors, float(np.max(np.abs(samples.y))) or 1.0)
-        return replace(samples, errors=errors, weights=None)
+            return replace(samples, errors=errors, weights=None)
+        known = rounding_of(law, samples) if self.rounded else binomial(predicted, samples.trials)
+        unit = float(np.sqrt(np.mean((samples.y / known) ** 2)))
+        # how many shares are off by more than their trials allow is as sure as given errors
+        own = unit if self.kind == "binomial" else None
+        return replace(samples, errors=unit * known, unit=own, weights=None)
+
+
+def binomial(shares: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
+    """(row,) standard errors of shares of successes; half a trial of either kind is added, as none
+    are never certain to be none."""
+    assert trials is not None  # for the type checker: chosen for such samples only
+    likely = (np.clip(shares, 0.0, 1.0) * trials + 0.5) / (trials + 1)
+    return np.asarray(np.sqrt(likely * (1 - likely) / trials))
 
 
 def errors_of(
@@ -117,9 +146,20 @@ def _of_target(
     if floor or not laws or not 0 < size < np.inf:
         return ErrorModel(), laws
     shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
-    if shown[0].mean_square < DOUBLE and noise is None:
-        return ErrorModel(), laws
     additive = ErrorModel("additive", size=size)
+    if samples.trials is not None:
+        return _following(ErrorModel("binomial"), laws, additive.of(samples), samples, refit)
+    if noise is None and any(is_single(column) for column in samples.measured.T):
+        for law in sorted(shown, key=lambda law: law.nodes):
+            errors = ErrorModel(rounded=law)
+            again = refit(law, errors.of(samples))
+            small = COARSE * np.std(samples.y) > np.sqrt(np.mean(rounding_of(law, samples) ** 2))
+            if small and rounding_left(again, samples) < ROUNDED:
+                under = errors.of(samples)
+                return errors, [refit(law, under) for law in laws[: 4 * COMPARED]]
+    share = min(1.0, float(np.std(samples.y)) / size)
+    if shown[0].mean_square < DOUBLE * share**2 and noise is None:
+        return ErrorModel(), laws
     others = [refit(law, additive.of(samples)) for law in shown]
     rows = len(samples.y)
     # the density of y under relative errors has the factor 1/|y|
@@ -127,20 +167,73 @@ def _of_target(
     zeros = bool((samples.scale == 0).any())  # they have no relative error
     if not zeros:
         relative += 2 * float(np.sum(np.log(samples.scale / size)))
-    if noise is None and (
-        zeros
-        or shown[0].mean_square > LARGEST_RELATIVE**2
-        or min(law.criterion(rows, 0.0) for law in others) < relative
-    ):
+    if noise is None and shown[0].mean_square > LARGEST_RELATIVE**2:
+        noise = _of_large(shown, others, samples, size, refit)
+    if noise is None and (zeros or min(law.criterion(rows, 0.0) for law in others) < relative):
         noise = "additive"
     if noise == "additive":
         return additive, [refit(law, additive.of(samples)) for law in laws]
+    if noise == "relative" and shown[0].mean_square > LARGEST_RELATIVE**2:
+        return _following(ErrorModel("relative"), laws, additive.of(samples), samples, refit)
     laws.sort(key=lambda law: law.criterion(rows, floor))
     errors = ErrorModel("relative", law=laws[0])
     best = refit(laws[0], errors.of(samples))
     if noise == "logarithmic" or (noise is None and _is_logarithmic(laws[0], best, samples)):
         return ErrorModel("logarithmic"), laws
     return errors, [refit(law, errors.of(samples)) for law in laws[: 2 * COMPARED]]
+
+
+def _following(
+    errors: ErrorModel, laws: list[Law], start: Samples, samples: Samples, refit: Refit
+) -> tuple[ErrorModel, list[Law]]:
+    """Errors that follow the best law, which is fitted under them in turn, and all laws so; from
+    other errors on."""
+    n = samples.n_effective
+    laws = [refit(law, start) for law in laws[: 8 * COMPARED]]
+    laws = sorted(laws, key=lambda law: law.criterion(n, 0.0))[: 2 * COMPARED]
+    for _ in range(SETTLING):
+        errors = replace(errors, law=min(laws, key=lambda law: law.criterion(n, 0.0)))
+        under = errors.of(samples)
+        laws = [refit(law, under) for law in laws]
+    return errors, laws
+
+
+def _of_large(
+    shown: list[Law], others: list[Law], samples: Samples, size: float, refit: Refit
+) -> Noise:
+    """The likeliest kind of large errors, by laws fitted to logarithms or ratios, and others with
+    equal errors."""
+    n = samples.n_effective
+    costs: dict[Noise, float] = {"additive": min(law.criterion(n, 0.0) for law in others)}
+    if samples.logarithmic:
+        left = min(law.criterion(n, 0.0) for law in shown)
+        costs["logarithmic"] = left + 2 * float(np.sum(np.log(samples.y / size)))
+    best = sorted(others, key=lambda law: law.criterion(n, 0.0))[:LARGE_COMPARED]
+    costs["relative"] = np.inf
+    for law in best:
+        for _ in range(SETTLING):
+            own = ErrorModel("relative", law=law).of(samples)
+            law = refit(law, own)
+        assert own.errors is not None  # for the type checker: just made
+        left = law.criterion(n, 0.0) + 2 * float(np.sum(np.log(own.errors / size)))
+        costs["relative"] = min(costs["relative"], left)
+    return min(costs, key=lambda kind: costs[kind])
+
+
+def rounding_of(law: Law, samples: Samples) -> np.ndarray:
+    """(row,) standard errors of the target by its own rounding and, through a law's slopes, by that
+    of the features; positive, as arithmetic rounds too."""
+    columns = np.column_stack([rounded_by(column) for column in samples.X.T])
+    own = np.maximum(rounded_by(samples.y), np.finfo(float).eps * floored(samples.y))
+    return np.hypot(own, _spread(law, replace(samples, feature_errors=columns)))
+
+
+def rounding_left(law: Law, samples: Samples) -> float:
+    """What a law leaves (rms), in errors of rounding."""
+    with np.errstate(all="ignore"):
+        errors = (law.values(samples) - samples.y) / rounding_of(law, samples)
+        left = float(np.sqrt(np.mean(errors**2)))
+    return left if np.isfinite(left) else np.inf
 
 
 def _is_logarithmic(law: Law, relative: Law, samples: Samples) -> bool:

@@ -190,6 +190,8 @@ def break_of(law: Law, samples: Samples, least: float) -> Break | None:
     Quadratics on either side are compared with the formula and with the best polynomial for all
     rows by the information criterion of `symreg.fit.refine`.
     """
+    if (floor := _constant_beyond(samples)) is not None:
+        return floor
     best: tuple[float, Break] | None = None
     samples = _some(samples)
     for measure in _measures(law, samples):
@@ -226,6 +228,21 @@ def break_of(law: Law, samples: Samples, least: float) -> Break | None:
                 place = float((values[k - 1] + values[k]) / 2)
                 best = criterion, Break(name, place, float(np.sqrt(error)))
     return None if best is None else best[1]
+
+
+def _constant_beyond(samples: Samples) -> Break | None:
+    """Where a feature parts the rows of one value of the target, as below a threshold or above what
+    an instrument can show, from all others."""
+    values, counts = np.unique(samples.y, return_counts=True)
+    constant = samples.y == values[np.argmax(counts)]
+    if min(constant.sum(), (~constant).sum()) < LEAST_SIDE:
+        return None
+    for name, column in zip(samples.features, samples.X.T, strict=False):
+        inside, outside = column[constant], column[~constant]
+        for low, high in ((inside, outside), (outside, inside)):
+            if low.max() < high.min():
+                return Break(name, float((low.max() + high.min()) / 2), 0.0)
+    return None
 
 
 def _broken(design: np.ndarray, y: np.ndarray, order: np.ndarray, k: int) -> float:

@@ -2,16 +2,23 @@
 
 One of them in a hundred hides a law from least squares, and a rich family of formulas bends to it.
 So rows that stand out from their neighbours, or from a product of powers, are set aside before the
-search. They are outliers if the formula found without them misses them too; rows that it explains
-come back. Rows that are many, or lie together, are none: there the formula is wrong.
+search. Afterwards every formula of the choice is fitted robustly, and the shortest description of
+all rows decides, in which a row left out costs what it takes to write it by itself. Rows that the
+formula explains come back. Rows that are many, or lie together, are none: there the formula is
+wrong.
+
+Source: Rousseeuw & Van Driessen, Data Min. Knowl. Discov. 12, 29 (2006), for least trimmed squares
+by concentration steps.
 """
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from orbits.printing import plural
 from symreg.fit.noise import NORMAL_MEDIAN, ranks_of, robust_spread
-from symreg.fit.refine import Law
+from symreg.fit.refine import CLEARLY_BETTER, Law, refit_law
 from symreg.fit.samples import Samples
 
 FAR = 8.0
@@ -27,74 +34,147 @@ ABOUT = 15
 TOGETHER = 0.3
 """Part of an outlier's neighbours that may be outliers."""
 STEPS = 20
-NAMED = 8
+HALVES, HALF = 5, 500
+"""Of the rows, drawn at random, to start a robust fit, and the most rows of one: five miss a single
+outlier, all of them, once in 32."""
+CONCENTRATED = 5
+"""Fits without the rows that the last one missed, at most."""
 
 
 def outlying_rows(samples: Samples) -> np.ndarray:
     """(row,) whether a row stands out from the others, whatever the law.
 
-    Magnitudes are compared with a product of powers of the features fitted to most rows, and with
-    the neighbours' deviation from it; the closer of the two decides. A sign opposite to nearly all
-    others is noticed, too.
+    Magnitudes are compared with a product of powers of the features fitted to most rows, with a
+    factor for each group of constants, and with the neighbours' deviation from it; the closer of
+    the two decides. A sign opposite to nearly all others, or a zero, is noticed, too.
     """
-    y, X = samples.y, samples.X
-    rows = len(y)
-    if rows < LEAST_ROWS or np.any(y == 0) or np.any(X == 0):
-        return np.zeros(rows, dtype=bool)
+    y, X = samples.y, samples.measured
+    none = np.zeros(len(y), dtype=bool)
+    # where a feature is zero a product of powers says nothing
+    told = np.all(X != 0, axis=1)
+    if len(y) < LEAST_ROWS or np.mean(y == 0) > MOST or np.mean(~told) > MOST:
+        return none
     others = np.sign(y) != np.sign(np.median(y))
-    few = others if others.mean() <= MOST else np.zeros(rows, dtype=bool)
-    size = np.log(np.abs(y))
-    design = np.column_stack([np.ones(rows), np.log(np.abs(X))])
-    off = size - design @ _least_absolute(design, size)
-    _, near = KDTree(_unit(X)).query(_unit(X), NEIGHBOURS + 1)
-    closer = off - np.median(off[near[:, 1:]], axis=1)
-    if robust_spread(closer) < robust_spread(off):
-        off = closer
-    far = _far(off, X)
+    few = others if others.mean() <= MOST else none
+    told &= y != 0
+    off = np.zeros(len(y))
+    off[told] = _beside_powers(samples.rows(told))
+    far = told & beyond(off, X)
     if others.any() and not few.any():
         # near a change of sign magnitudes are small by right
         far &= off > 0
     return _isolated(far | few, X)
 
 
-def outliers(law: Law, samples: Samples) -> np.ndarray:
-    """(row,) whether a formula misses a row far more than the others."""
-    if len(samples.y) < LEAST_ROWS:
-        return np.zeros(len(samples.y), dtype=bool)
-    far = _far(law.residuals(samples), samples.X)
-    alone = _isolated(far, samples.X)
+def _beside_powers(samples: Samples) -> np.ndarray:
+    """(row,) logarithms of magnitudes beside a product of powers, or beside the neighbours'."""
+    X = samples.measured
+    size = np.log(np.abs(samples.y))
+    factors = samples.X[:, X.shape[1] :] if samples.indicators else np.ones((len(X), 1))
+    design = np.column_stack([factors, np.log(np.abs(X))])
+    off = size - design @ _least_absolute(design, size)
+    _, near = KDTree(_unit(X)).query(_unit(X), NEIGHBOURS + 1)
+    closer = off - np.median(off[near[:, 1:]], axis=1)
+    return closer if robust_spread(closer) < robust_spread(off) else off
+
+
+def outliers(
+    laws: Sequence[Law], samples: Samples, floor: float, refit: Callable[..., Law] = refit_law
+) -> np.ndarray:
+    """(row,) outliers of the formula that describes all rows in the fewest nats.
+
+    A row left out costs two things: which it is, and its distance from the formula. So a formula
+    with a number or two for a single row loses to a shorter one without that row.
+    """
+    none = np.zeros(len(samples.y), dtype=bool)
+    if len(none) < LEAST_ROWS or not laws:
+        return none
+    whole = (refit(law, samples) for law in laws)
+    best, cost = none, min(law.criterion(samples.n_effective, floor) for law in whole)
+    cost -= CLEARLY_BETTER
+    for law in laws:
+        away = trimmed(law, samples, refit)
+        if not away.any():
+            continue
+        kept = samples.rows(~away)
+        law = refit(law, kept)
+        apart = 2 * np.log(len(none)) + np.log1p(law.residuals(samples.rows(away)) ** 2)
+        total = law.criterion(kept.n_effective, floor) + float(np.sum(apart))
+        if total < cost:
+            best, cost = away, total
+    return best
+
+
+def trimmed(law: Law, samples: Samples, refit: Callable[..., Law] = refit_law) -> np.ndarray:
+    """(row,) whether a formula, fitted to the rows that it fits best, misses a row by far.
+
+    The fit to all rows may have bent to the outliers, so halves of the rows, which may be without
+    them, start it too.
+    """
+    rows, rng = len(samples.y), np.random.default_rng(0)
+    count = int(MOST * rows)
+    if np.all(np.abs(law.residuals(samples)) <= ROUNDED):
+        return np.zeros(rows, dtype=bool)
+
+    def left(each: Law) -> float:
+        return float(np.sum(np.sort(each.residuals(samples) ** 2)[: rows - count]))
+
+    halves = (rng.choice(rows, min(rows // 2, HALF), replace=False) for _ in range(HALVES))
+    best = min([law, *(refit(law, samples.rows(half)) for half in halves)], key=left)
+    away = np.zeros(rows, dtype=bool)
+    away[np.argsort(np.abs(best.residuals(samples)))[rows - count :]] = True
+    for _ in range(CONCENTRATED):
+        before, best = away, refit(best, samples.rows(~away))
+        away = missed(best.residuals(samples), samples)
+        if np.array_equal(away, before):
+            break
+    return away
+
+
+def missed(errors: np.ndarray, samples: Samples) -> np.ndarray:
+    """(row,) whether a formula with these errors misses a row far more than the others."""
+    far = beyond(errors, samples.measured, 0.0 if samples.unit is None else 1 / samples.unit)
+    alone = _isolated(far, samples.measured)
     # where most of them lie together it is the formula that is wrong
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
 
 
-def outlier_note(outlying: np.ndarray) -> str:
-    """A note on them; rows are counted from one, below the header."""
-    rows = np.flatnonzero(outlying) + 1
-    named = ", ".join(map(str, rows[:NAMED])) + (", ..." if len(rows) > NAMED else "")
+def outlier_note(outlying: np.ndarray, named: str, given: bool) -> str:
+    """A note on them, with the names of their rows; `given`: whether by standard errors that
+    were."""
+    errors = "of the standard errors given" if given else "standard deviations"
     return (
-        f"{plural(len(rows), 'outlier')} of {len(outlying)} rows, {FAR:g} or more standard "
-        f"deviations from the rest, left out: row{'' if len(rows) == 1 else 's'} {named}"
+        f"{plural(int(outlying.sum()), 'outlier')} of {len(outlying)} rows, {FAR:g} or more "
+        f"{errors} from the rest, left out: {named}"
     )
 
 
-def _far(errors: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """(row,) whether an error is far outside those of all rows, and of nearby rows."""
+def beyond(errors: np.ndarray, X: np.ndarray, given: float = 0.0) -> np.ndarray:
+    """(row,) whether an error is far outside those of all rows, of nearby rows, and the standard
+    error given."""
     about = np.abs(errors - np.median(errors))
-    ranks = ranks_of(X)
-    _, near = KDTree(ranks).query(ranks, min(ABOUT, len(errors)))
-    local = NORMAL_MEDIAN * np.median(about[near], axis=1)
-    return np.asarray(about > np.maximum(FAR * np.maximum(local, robust_spread(errors)), ROUNDED))
+    far = np.asarray(about > max(FAR * max(robust_spread(errors), given), ROUNDED))
+    if far.any():
+        ranks = ranks_of(X)
+        _, near = KDTree(ranks).query(ranks[far], min(ABOUT, len(errors)))
+        far[far] = about[far] > FAR * NORMAL_MEDIAN * np.median(about[near], axis=1)
+    return far
 
 
 def _isolated(outlying: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Those whose neighbours, in features and in the table, are no outliers; none if many."""
-    ranks = ranks_of(X)
-    _, near = KDTree(ranks).query(ranks, NEIGHBOURS + 1)
-    places = np.arange(len(outlying))[:, None]
-    _, beside = KDTree(places).query(places, NEIGHBOURS + 1)
-    alone = outlying.copy()
-    for others in (near, beside):
-        alone &= outlying[others[:, 1:]].mean(axis=1) <= TOGETHER
+    """Those whose neighbours, in features and in the table, are no outliers; none if many.
+
+    Two of the last three rows at an end of a feature lie together, whatever the others.
+    """
+    if not outlying.any():
+        return outlying
+    alone, ranks = outlying.copy(), ranks_of(X)
+    for where in (ranks, np.arange(len(outlying))[:, None]):
+        _, near = KDTree(where).query(where[outlying], NEIGHBOURS + 1)
+        alone[outlying] &= outlying[near[:, 1:]].mean(axis=1) <= TOGETHER
+    for rank in (*ranks.T, *(len(outlying) - 1 - ranks.T)):
+        if np.sum(outlying & (rank < 3)) > 1:
+            alone &= rank >= 3
     return alone if alone.mean() <= MOST else np.zeros(len(outlying), dtype=bool)
 
 

@@ -31,7 +31,7 @@ from symreg.formulas.expressions import (
     with_floats,
 )
 from symreg.formulas.numbers import exact, price, simple_near
-from symreg.formulas.precision import LAST_DIGITS, rounding
+from symreg.formulas.precision import DOUBLE, LAST_DIGITS
 from symreg.formulas.reading import is_readable
 
 EXACT_RATIO = 20.0
@@ -48,6 +48,9 @@ SNAP_DISTANCE = 0.1
 one, relative to their size."""
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 MOST_CONSTANTS = 7
+FAILURES = (ArithmeticError, ValueError, TypeError, RecursionError)
+"""What numpy, scipy and sympy raise for a formula whose numbers overflow; an error of linear
+algebra is a ValueError."""
 LEAST_GROUPS = 5
 
 
@@ -230,7 +233,7 @@ def refit_law(law: Law, samples: Samples) -> Law:
 
 def refitted(expression: sympy.Expr, samples: Samples, source: str, seed: int = 0) -> Law | None:
     """The formula with its floats refitted; None if it has too many, is undefined,
-    too slow, or larger than any law is."""
+    too slow, or larger than any law is, or its fit fails."""
     try:
         form, start = skeleton(merged(expression))
     except TooLongError:
@@ -244,7 +247,10 @@ def _fitted(
     """A skeleton with its constants fitted, as `refitted` has it."""
     if len(start) > MOST_CONSTANTS or form.has(*UNDEFINED):
         return None
-    best = fit(form, start, samples)
+    try:
+        best = fit(form, start, samples)
+    except FAILURES:
+        return None
     whole = substituted(form, best.constants)
     if not is_readable(whole):
         return None
@@ -252,8 +258,9 @@ def _fitted(
     return Law(form, **vars(best), nodes=nodes, source=source, seed=seed)
 
 
-def freed(law: Law, samples: Samples) -> Law:
-    """The same with a fitted number in front of every term, and for every exact one inside.
+def freed(law: Law, samples: Samples, ones: bool = False) -> Law:
+    """The same with a fitted number in front of every term, and for every exact one inside: with
+    `ones`, for the 1 of a sum and in front of a function's argument too.
 
     A search sets numbers to simple ones where that is the shorter description; with noise each of
     them has an interval, and with units a dimension. Exponents stay, a named law, and what one
@@ -261,7 +268,7 @@ def freed(law: Law, samples: Samples) -> Law:
     """
     if law.name is not None:
         return law
-    form, more = skeleton(with_coefficients(law.form), len(law.constants))
+    form, more = skeleton(with_coefficients(law.form, ones), len(law.constants))
     if not more:
         return law
     form, order = in_order(form)
@@ -277,7 +284,7 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
     n = samples.n_effective
     best = law
     # what leaves rounding has its numbers already
-    numbers = snap and not floor and law.mean_square > rounding(samples.y) ** 2
+    numbers = snap and not floor and law.mean_square > DOUBLE**2
     improving = True
     while improving and best.constants:
         improving = False
@@ -290,7 +297,10 @@ def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> L
                 continue
             if len(trial_start) >= len(best.constants) or trial_form.has(*UNDEFINED):
                 continue
-            refit = fit(trial_form, trial_start, samples)
+            try:
+                refit = fit(trial_form, trial_start, samples)
+            except FAILURES:
+                continue
             nodes = charged(substituted(trial_form, refit.constants))
             trial = replace(best, form=trial_form, nodes=nodes, **vars(refit))
             if trial.criterion(n, floor) <= best.criterion(n, floor):
@@ -352,23 +362,21 @@ SAME_LAW = 1e-5
 """Relative difference of two formulas that are the same, written differently."""
 
 
-def is_same_law(law: Law, other: Law, samples: Samples, free_exponents: bool = False) -> bool:
+def is_same_law(law: Law, other: Law, samples: Samples, within: float = np.inf) -> bool:
     """Whether a law equals another one once its numbers are changed.
 
     So x + 2y and c·y·(x/y + 2) are the same, but not a law with one more term. Numbers are
-    constants, free or set; fitted exponents only on request.
+    constants, free or set, and fitted exponents, which may differ so much.
     """
     if structure(law) == structure(other):
         return True
-    held = {
-        constant: sympy.Rational(law.constants[index])
-        for index in range(len(law.constants))
-        if not free_exponents and (constant := constant_symbol(index)) in _exponents(law.form)
-    }
-    form, start = skeleton(merged(with_floats(substituted(law.form.xreplace(held), law.constants))))
+    form, start = skeleton(merged(with_floats(law.expression)))
     given = other.values(samples)
     size = float(np.sqrt(np.mean(given**2)))
     if not 0 < size < np.inf or len(start) > MOST_CONSTANTS:
         return False
     alike = replace(samples, y=given, weights=None, errors=np.full(len(given), size))
-    return fit(form, start, alike).mean_square < SAME_LAW**2
+    again = fit(form, start, alike)
+    moved = np.abs(np.subtract(again.constants, start))
+    exponents = [constant_symbol(i) in _exponents(form) for i in range(len(start))]
+    return again.mean_square < SAME_LAW**2 and bool(np.all(moved[exponents] <= within))

@@ -6,7 +6,10 @@ import numpy as np
 
 LARGE = 1e3
 """Residual of a prediction that is undefined, or not positive where the target is."""
-BY_ROW = ("X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread")
+BY_ROW = (
+    "X", "y", "groups", "weights", "errors", "smooth", "feature_errors", "spread", "trials",
+    "row_numbers",
+)  # fmt: skip
 """Attributes of samples with a value for every row."""
 
 
@@ -46,8 +49,12 @@ class Samples:
             given; zero for those without.
         shares: (feature,) whether its errors are a share of the (unknown) true value.
         spread: (row,) their contribution to `errors` through a law's slopes.
+        signed: whether other rows of the same table have targets that are not positive.
+        trials: (row,) numbers of trials of which the target is the share of successes.
+        unit: `errors` over the standard errors that were given; None if none were.
         indicators: how many last columns indicate a row's group of constants: one in the column of
             that group, zero elsewhere.
+        row_numbers: (row,) its number in the table that it is from, counted from zero.
     """
 
     X: np.ndarray
@@ -61,7 +68,11 @@ class Samples:
     feature_errors: np.ndarray | None = None
     shares: np.ndarray | None = None
     spread: np.ndarray | None = None
+    signed: bool = False
+    trials: np.ndarray | None = None
+    unit: float | None = None
     indicators: int = 0
+    row_numbers: np.ndarray | None = None
 
     @property
     def few(self) -> bool:
@@ -93,7 +104,7 @@ class Samples:
     @property
     def logarithmic(self) -> bool:
         """Whether residuals are logarithms of ratios: every target is positive."""
-        return bool(np.all(self.y > 0))
+        return not self.signed and bool(np.all(self.y > 0))
 
     @property
     def scale(self) -> np.ndarray:
@@ -146,7 +157,11 @@ class Samples:
         """The same rows with the target shuffled: nothing left to find."""
         order = rng.permutation(len(self.y))
         errors = None if self.errors is None else self.errors[order]
-        return replace(self, y=self.y[order], weights=None, errors=errors, smooth=None, spread=None)
+        trials = None if self.trials is None else self.trials[order]
+        return replace(
+            self, y=self.y[order], weights=None, errors=errors, smooth=None, spread=None,
+            trials=trials,
+        )  # fmt: skip
 
     def split(self, fraction: float, rng: np.random.Generator) -> tuple["Samples", "Samples"]:
         """Training and held-out samples; whole groups are held out if there are several."""

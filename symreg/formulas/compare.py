@@ -20,9 +20,18 @@ import numpy as np
 import sympy
 from scipy.optimize import least_squares
 
+from orbits.options import checked
 from orbits.printing import facts
 from orbits.time_limit import TooLongError, limited
-from symreg.formulas.config import DOMAIN, EXPONENT_MARGIN, SECONDS
+from symreg.formulas.config import (
+    DOMAIN,
+    EXPONENT_MARGIN,
+    SECONDS,
+    Limit,
+    Margin,
+    Range,
+    Variables,
+)
 from symreg.formulas.expressions import evaluate, normal_form, symbol
 from symreg.formulas.reading import read_formula
 
@@ -43,6 +52,8 @@ NUMERICAL_TOLERANCE = 1e-8
 UNUSABLE = 1e3
 """Difference of logarithms if a formula has no finite value."""
 POINTS = 64
+DIGITS = 50
+"""With which two formulas that agree to rounding are told apart, if sympy cannot say."""
 
 
 @dataclass(frozen=True)
@@ -79,36 +90,57 @@ class Comparison:
         return facts(words)
 
 
+@checked
 def compare(
     first: sympy.Expr | str,
     second: sympy.Expr | str,
-    variables: Sequence[str] | None = None,
-    domain: Mapping[str, tuple[float, float]] | None = None,
-    margin: float = EXPONENT_MARGIN,
-    limit: float = SECONDS,
+    variables: Variables | None = None,
+    domain: Mapping[str, Range] | None = None,
+    margin: Margin = EXPONENT_MARGIN,
+    limit: Limit = SECONDS,
 ) -> Comparison:
     """Compare two formulas in limited time.
 
     Args:
         first: sympy, or text (a formula, or a reference law such as `yukawa(length=1)`).
         second: the same.
-        variables: names that a scale may not depend on; by default every symbol of both formulas
-            except names of constants (`CONSTANT_NAMES`).
-        domain: (low, high) by variable; 0.3 to 3 by default.
-        margin: of exponents.
+        variables: names that a scale may not depend on, or one text with commas; by default every
+            symbol of both formulas except names of constants (`CONSTANT_NAMES`).
+        domain: (low, high) by variable, above 0; 0.3 to 3 by default.
+        margin: of exponents, below 1.
         limit: seconds of computing; unlimited outside the main thread.
 
     Raises:
-        ValueError: if a text is not a formula, or a domain no range (says what is wrong).
+        ValueError: if a text is not a formula, a variable or a name of the domain is in neither of
+            them, or a domain no range (says what is wrong).
     """
-    began = time.monotonic()
+    if isinstance(variables, str):
+        variables = tuple(word.strip() for word in variables.split(",") if word.strip())
+    formulas = [_formula(each) for each in (first, second)]
+    names = sorted({s.name for formula in formulas for s in formula.free_symbols})
+    for name in (*(variables or ()), *(domain or ())):
+        if name not in names:
+            there = f"they have {', '.join(names)}" if names else "they have no variables"
+            raise ValueError(f"{name} is in neither formula; {there}.")
     for name, (low, high) in (domain or {}).items():
-        if not -math.inf < low < high < math.inf:
+        if not low < high:
             raise ValueError(f"the domain of {name} is {low:g} to {high:g}; a range is needed.")
+    return decided(formulas[0], formulas[1], variables, domain, margin, limit)
+
+
+def decided(
+    first: sympy.Expr,
+    second: sympy.Expr,
+    variables: Sequence[str] | None,
+    domain: Mapping[str, tuple[float, float]] | None,
+    margin: float,
+    limit: float,
+) -> Comparison:
+    """The comparison of two formulas in limited time; names that are in neither do no harm."""
+    began = time.monotonic()
     try:
         with limited(limit, "it takes too long"):
-            formulas = [_formula(e) for e in (first, second)]
-            answer = decide(formulas[0], formulas[1], variables, domain, margin)
+            answer = decide(first, second, variables, domain, margin)
     except TooLongError:
         answer = Comparison(
             UNDECIDED, f"no decision within {limit:g} s of computing.", margin=margin
@@ -157,24 +189,49 @@ def decide(
             for name, value in solved.items()
         }
         second = second.subs(exact_values)
-    ratio = normal_form(
-        sympy.nsimplify(first, rational=True) / sympy.nsimplify(second, rational=True)
-    )
+    ratio = normal_form(_in_decimals(first) / _in_decimals(second))
     variable = {symbol(name) for name in chosen}
     if ratio.free_symbols & variable:
         ratio = sympy.simplify(ratio)
     if ratio.free_symbols & variable:
         answer = _by_exponents(first, second, chosen, margin, made)
-        if answer.verdict == SAME_EXPONENTS:
+        if answer.verdict == SAME_EXPONENTS or _differs(ratio, points, constants):
             return answer
         reason = "the ratio is constant at random points, but sympy cannot confirm that it is."
         return Comparison(UNDECIDED, reason, **made)
     scale = float(ratio) if ratio.is_number and ratio.is_real else None
     if ratio == 1:
         return Comparison(EXACT, "the difference simplifies to zero.", 1.0, solved, **made)
-    return Comparison(
-        UP_TO_SCALE, f"the ratio simplifies to {sympy.sstr(ratio.evalf(8))}.", scale, solved, **made
-    )
+    told = sympy.sstr(ratio.evalf(8)) if scale is None else f"{scale:.15g}"
+    return Comparison(UP_TO_SCALE, f"the ratio simplifies to {told}.", scale, solved, **made)
+
+
+def _in_decimals(expression: sympy.Expr) -> sympy.Expr:
+    """The formula with its floats as the decimals that they are written as: 1.00000001 is no 1.
+
+    A square of 0.1 is 0.01 to two units of the last place, and that is meant.
+    """
+    decimals = {}
+    for number in expression.atoms(sympy.Float):
+        value = float(number)
+        short = f"{value:.15g}"
+        same = abs(float(short) - value) <= 2 * math.ulp(value)
+        decimals[number] = sympy.Rational(short if same else repr(value))
+    return expression.xreplace(decimals)
+
+
+def _differs(
+    ratio: sympy.Expr, points: Mapping[str, np.ndarray], constants: Mapping[str, float]
+) -> bool:
+    """Whether a ratio without floats is no constant by fifty digits, which no rounding explains."""
+    values = []
+    for place in range(3):
+        at = {name: column[place] for name, column in points.items()} | dict(constants)
+        exactly = {symbol(name): sympy.Rational(repr(float(v))) for name, v in at.items()}
+        values.append(ratio.xreplace(exactly).evalf(DIGITS, maxn=2 * DIGITS))
+    if not all(value.is_number and value.is_finite for value in values):
+        return False
+    return any(abs(value - values[0]) > abs(values[0]) * 10 ** (-DIGITS // 2) for value in values)
 
 
 def _positive(expression: sympy.Expr) -> sympy.Expr:

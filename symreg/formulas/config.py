@@ -16,6 +16,13 @@ DOMAIN = (0.3, 3.0)
 """Domain of comparison, unless a variable has its own."""
 
 
+Variables = tuple[str, ...] | str
+"""Names, or one text with commas."""
+Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
+Limit = Annotated[float, Interval(gt=0.0, le=LONGEST)]
+Range = tuple[Annotated[float, Above(0)], Annotated[float, Above(0)]]
+
+
 @dataclass(frozen=True)
 class CompareConfig(Options):
     """How two formulas are compared."""
@@ -26,9 +33,9 @@ class CompareConfig(Options):
     """Lower end of every variable's domain."""
     high: Annotated[float, Above(0)] = DOMAIN[1]
     """Upper end of every variable's domain."""
-    margin: Annotated[float, Interval(ge=0.0, lt=1.0)] = EXPONENT_MARGIN
+    margin: Margin = EXPONENT_MARGIN
     """Exponents closer than this are the same."""
-    limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] = SECONDS
+    limit: Limit = SECONDS
     """Seconds of computing after which the answer is `undecided`."""
 
     def __post_init__(self) -> None:

@@ -184,24 +184,29 @@ def in_order(form: sympy.Expr) -> tuple[sympy.Expr, list[int]]:
     ), order
 
 
-def with_floats(expression: sympy.Expr) -> sympy.Expr:
+def with_floats(expression: sympy.Expr, ones: bool = False) -> sympy.Expr:
     """The expression with numbers to fit: floats, except exponents, signs and factors of a free
-    constant."""
+    constant. With `ones` a term that is one, and the factor of a function's argument, are such."""
     if expression.is_Rational:
         return expression if expression in (-1, 0, 1) else sympy.Float(expression)
     if not expression.args:
         return expression
     if expression.is_Pow:
-        return with_floats(expression.base) ** expression.exp
+        return with_floats(expression.base, ones) ** expression.exp
     number, rest = expression.as_coeff_Mul()
     if number != 1 and _is_scaled(rest):
-        return number * with_floats(rest)
-    return expression.func(*(with_floats(argument) for argument in expression.args))
+        return number * with_floats(rest, ones)
+    parts = [with_floats(argument, ones) for argument in expression.args]
+    if ones and expression.is_Add:
+        parts = [sympy.Float(part) if part.is_Rational else part for part in parts]
+    elif ones and expression.is_Function and not isinstance(expression, sympy.Abs):
+        parts = [with_coefficients(part) for part in parts]
+    return expression.func(*parts)
 
 
-def with_coefficients(expression: sympy.Expr) -> sympy.Expr:
+def with_coefficients(expression: sympy.Expr, ones: bool = False) -> sympy.Expr:
     """`with_floats`, and every term of the outermost sum with a number or constant in front."""
-    terms = (term.as_coeff_Mul() for term in sympy.Add.make_args(with_floats(expression)))
+    terms = (term.as_coeff_Mul() for term in sympy.Add.make_args(with_floats(expression, ones)))
     return sympy.Add(*((c if _is_scaled(rest) else sympy.Float(c)) * rest for c, rest in terms))
 
 

@@ -1,5 +1,7 @@
 """Errors that arithmetic leaves: below them formulas fit alike, or are the same."""
 
+from functools import lru_cache
+
 import numpy as np
 
 DOUBLE, SINGLE = 1e-10, 3e-7
@@ -11,11 +13,43 @@ is not bettered by another. Between this and `DOUBLE` lie laws that lose more, a
 laws: a fourth power in v/c beside `1/sqrt(1 - (v/c)²)` leaves 5e-13 up to v = c/30."""
 
 
+FIRST = 32
+"""Rows that tell of most columns that they are not in single precision."""
+
+
 def rounding(y: np.ndarray) -> float:
     """Relative error of a target that is rounding: smaller ones show no misfit."""
     with np.errstate(over="ignore"):
-        single = np.array_equal(y, y.astype(np.float32))
+        single = np.array_equal(y, y.astype(np.float32)) or is_single(y)
     return SINGLE if single else DOUBLE
+
+
+def is_single(values: np.ndarray) -> bool:
+    """Whether (row,) numbers were rounded to single precision, read as such or from their shortest
+    decimals; whole numbers and others that need few digits were not."""
+    return _is_single(np.ascontiguousarray(values, dtype=float).tobytes())
+
+
+@lru_cache(maxsize=64)
+def _is_single(numbers: bytes) -> bool:
+    values = np.frombuffer(numbers)
+    with np.errstate(over="ignore"):
+        near = values.astype(np.float32)
+    if np.array_equal(near, values):
+        return bool(np.any(near.view(np.int32) & 3))  # its last two bits
+    for some in (slice(FIRST), slice(None)):
+        if not np.array_equal(near[some].astype(str).astype(float), values[some]):
+            return False
+    # any number of six digits is the shortest decimal of one in single precision
+    return any(float(f"{value:.7g}") != value for value in values)
+
+
+def rounded_by(values: np.ndarray) -> np.ndarray:
+    """(row,) standard errors by rounding to single precision, zero for other numbers: half a unit
+    of the last place, over the root of three."""
+    if not is_single(values):
+        return np.zeros(values.shape)
+    return np.spacing(np.abs(values).astype(np.float32)).astype(float) / np.sqrt(12)
 
 
 def last_digits(y: np.ndarray) -> float:

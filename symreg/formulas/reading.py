@@ -2,7 +2,7 @@
 
 import sympy
 
-from orbits.expressions import FUNCTIONS, MAX_EXPONENT, MAX_NUMBER, parse_expression, shown
+from orbits.expressions import FUNCTIONS, TYPED, parse_expression, shown
 from orbits.forces import LAWS, parse_law
 from orbits.options import nearest
 
@@ -38,7 +38,7 @@ def read_formula(text: str) -> sympy.Expr:
     name = text.strip().split("(")[0].strip()
     if name in LAWS or VALUES in text:
         return parse_law(text).numeric_expression()
-    near = nearest(name, LAWS, cutoff=0.75)
+    near = nearest(name, LAWS, cutoff=0.75) if name.isidentifier() else None
     if near and len(name) > 4:
         raise ValueError(
             f"{shown(text)} is not a law; did you mean {near!r}? Known: {', '.join(sorted(LAWS))}."
@@ -49,6 +49,6 @@ def read_formula(text: str) -> sympy.Expr:
 def is_readable(expression: sympy.Expr) -> bool:
     """Whether our own reader takes a formula that a search wrote: no law has larger numbers."""
     powers = (power.exp for power in expression.atoms(sympy.Pow) if power.exp.is_number)
-    return all(abs(exponent) <= MAX_EXPONENT for exponent in powers) and all(
-        abs(number) <= MAX_NUMBER for number in expression.atoms(sympy.Float, sympy.Integer)
+    return all(abs(exponent) <= TYPED.exponent for exponent in powers) and all(
+        abs(number) <= TYPED.number for number in expression.atoms(sympy.Float, sympy.Integer)
     )

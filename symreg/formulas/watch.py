@@ -4,6 +4,8 @@ import math
 import time
 from collections.abc import Callable
 
+from orbits.progress import Progress
+
 EVERY = 2.0
 """Seconds between two lines of progress."""
 
@@ -19,7 +21,7 @@ class Watch:
     def __init__(
         self,
         seconds: float = math.inf,
-        tell: Callable[[str], None] | None = None,
+        tell: Progress | None = None,
         whole: "Watch | None" = None,
     ) -> None:
         self.seconds = seconds

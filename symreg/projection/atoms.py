@@ -115,8 +115,9 @@ def scaled_terms(
     factors = [one(len(columns[0].values)), *filter(None, map(_atom, parts))]
     arguments = [h for h in monomials(columns) if h.variables <= 2 and h.size <= LARGEST_SIZE]
     terms: list[ScaledTerm] = []
-    for factor in factors:
-        for h in sorted(arguments, key=lambda h: h.size):
+    arguments.sort(key=lambda h: h.size)
+    for factor, h in product(factors, arguments):
+        if len(terms) < MOST_SCALED:
             for function in functions:
                 if function is EXPONENTIAL or (h.variables, h.size) == (1, 1.0):
                     scales = function.reaches / float(np.max(np.abs(h.values)))

@@ -21,26 +21,38 @@ from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
 from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
 from symreg.fit.noise import misfit_probability
-from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, preferred, refitted
+from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol
 from symreg.formulas.precision import rounding
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import misfit_of
-from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting
-from symreg.recovery.selection import Search, Selection, agreeing_with, rivals_of, select
+from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting, shortened
+from symreg.recovery.selection import (
+    Search,
+    Selection,
+    agreeing_with,
+    for_many_rows,
+    rivals_of,
+    select,
+    unjudged,
+)
 from symreg.recovery.user_table import LEAST_ROWS
 
 
 def select_by_group(samples: Samples, search: Search) -> Selection:
     """Find one form for all groups, and which of its constants they share."""
-    config, watch = search.config, search.watch
+    config, watch, guard = search.config, search.watch, search.guard
     parts = group_parts(samples)
     largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:3]
     if config.form is not None:
         given = fit_form(config.form, parts[largest[0]])
-        selection = _chosen([started(given, samples)], [], samples, config)
-        return _by_every_group(selection, samples, search)
+
+        def judged() -> Selection:
+            selection = _chosen([started(given, samples)], [], samples, config)
+            return _by_every_group(selection, samples, search)
+
+        return guard.part("the constants by group", judged, unjudged(given, search))
     candidates: list[Candidate] = []
     best: list[list[Law]] = []
     chosen: list[Selection] = []
@@ -48,17 +60,28 @@ def select_by_group(samples: Samples, search: Search) -> Selection:
         watch.say(lambda: f"forms of group {len(best) + 1} of {len(largest)}", True)
         share = replace(search, watch=watch.part(1 / (len(largest) - k)))
         own = select(parts[g], share)
-        best.append([each for law in own.laws for each in _with_more_numbers(law, parts[g])])
-        candidates += own.candidates
-        laws = [started(base, samples) for base in _nameless(best)[:80]]
-        chosen.append(_chosen(laws, candidates, samples, config))
+        candidates = [*candidates, *own.candidates]
+
+        def in_all_groups(
+            own: Selection = own, part: Samples = parts[g], searched: list[Candidate] = candidates
+        ) -> Selection:
+            best.append([each for law in own.laws for each in _with_more_numbers(law, part)])
+            laws = [started(base, samples) for base in _nameless(best)[:80]]
+            return _chosen(laws, searched, samples, config)
+
+        chosen.append(guard.part("one form for all groups", in_all_groups, own))
+        if chosen[-1] is own:
+            return own
         law, errors = chosen[-1].law, chosen[-1].errors
         # a dozen noisy rows may lack the law among their formulas: another group is asked as well
         settled = not parts[g].few or law.mean_square <= rounding(samples.y) ** 2
         no_better = k > 0 and chosen[-2].forms[0].base == chosen[-1].forms[0].base
         if (settled or no_better) and misfit_of(law, errors.of(samples)) > EXPLAINED:
             break  # it leaves nothing in any group
-    return _by_every_group(chosen[-1], samples, search)
+    return guard.part(
+        "the choice by all groups",
+        lambda: _by_every_group(chosen[-1], samples, search), chosen[-1],
+    )  # fmt: skip
 
 
 def _by_every_group(selection: Selection, samples: Samples, search: Search) -> Selection:
@@ -77,10 +100,14 @@ def _by_every_group(selection: Selection, samples: Samples, search: Search) -> S
     laws = [refit_grouped(law, every) for law in best]
     by_all = _chosen(laws, list(selection.candidates), every, search.config)
     assert by_all.grouped is not None  # for the type checker: chosen by group
-    grouped = replace(by_all.grouped, values=by_all.grouped.values[place])
+    grouped, *others = (
+        replace(form, values=form.values[place]) for form in (by_all.grouped, *by_all.forms)
+    )
     under = selection.errors.of(samples)
     law = refit_grouped(grouped, under).joint(under)
-    return replace(by_all, law=law, raw=law, errors=selection.errors, grouped=grouped)
+    return replace(
+        by_all, law=law, raw=law, errors=selection.errors, grouped=grouped, forms=tuple(others)
+    )
 
 
 def _in_all(law: GroupedLaw, groups: int, place: Sequence[int]) -> GroupedLaw:
@@ -170,8 +197,15 @@ def _chosen(
         values = grouped[each].predicted(samples)
         if not any(np.allclose(values, others, SAME_LAW, 0.0) for others in distinct.values()):
             distinct[each] = values
-    joint = list(distinct)
-    law = preferred(joint, n, floor)
+
+    def shorter(law: Law, samples: Samples) -> Iterator[Law]:
+        parts = group_parts(samples)
+        for base in shortened(grouped[law].base, max(parts, key=lambda part: len(part.y))):
+            made = started(base, samples)
+            grouped[made.joint(samples)] = made
+            yield made.joint(samples)
+
+    law, joint = for_many_rows(list(distinct), samples, floor, shorter, again)
     best = {grouped[law].base: law}
     for each in joint:
         best.setdefault(grouped[each].base, each)
@@ -229,7 +263,7 @@ def _partings(
         if not explains_as_well(each, law, samples.n_effective):
             continue
         its = grouped[each].of_group(group)
-        if is_same_law(its, ours, part, True):
+        if is_same_law(its, ours, part):
             continue
         if (place := parting(ours, its, part)) is not None:
             partings[each] = place

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from orbits.options import Between, Interval, OptionError, Options
+from orbits.options import Between, Interval, MinLen, OptionError, Options
 from symreg.formulas.config import LONGEST
 
 if TYPE_CHECKING:
     from symreg.engines.base import Question
 
+Column = Annotated[str, MinLen(1)]
 Words = tuple[str, ...] | str
 """Several words, or one text with commas."""
 Margin = Annotated[float, Interval(ge=0.0, lt=1.0)]
@@ -32,7 +33,8 @@ class SearchConfig(Options):
     guesses: Words = ()
     """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     operators: Words = ()
-    """Operators to build formulas from, as in +,*,inv,sin,cos,exp; by default the engine's."""
+    """Operators to build formulas from, as in +,*,inv,sin,cos,exp, whatever the engine; by default
+    the engine's."""
     individuals: Annotated[int, Between(1, 10**6)] = 200
     """Population size of a search."""
     generations: Annotated[int, Between(1, 10**6)] = 20
@@ -73,18 +75,21 @@ class TableConfig(Options):
     """Column to explain in your own table (CSV, Parquet), or the components of a vector."""
     features: Words = ()
     """Columns that the target may depend on, separated by spaces or commas: r,m1,m2."""
-    groups: str | None = None
+    groups: Column | None = None
     """Column whose equal values count as one observation (an orbit); by default every row."""
     units: Words | Mapping[str, str] = ()
     """Unit of every column, as in F=Msun*au/yr^2 r=au m1=Msun m2=Msun."""
-    sigma: str | None = None
+    sigma: Column | None = None
     """Column of the target's standard errors, or one number for all rows."""
     errors: Literal["additive", "relative", "logarithmic"] | None = None
     """Errors of the target: additive (the same size everywhere), relative (a share of it), or
     logarithmic (even in its logarithm); by default whichever the residuals suit best."""
+    trials: str | None = None
+    """Column of the numbers of trials of which the target is the share of successes, or one number
+    for all rows: its errors are then binomial, in rows of no successes too."""
     sigma_of: Words | Mapping[str, str | float] = ()
     """Standard errors of features: a column, a number or a share, as in r=s_r m1=0.02 m2=5%."""
-    per_group: str | None = None
+    per_group: Column | None = None
     """Column whose values each get their own constants in one form, such as a temperature; those
     that the table allows are shared."""
     bad_rows: Literal["refuse", "mend"] = "refuse"
@@ -115,8 +120,13 @@ class TableConfig(Options):
         """Check that the options of a user's table are consistent."""
         _as_tuples(self, "target", "features", "units", "sigma_of")
         super().__post_init__()
-        own = ("features", "groups", "units", "sigma", "errors", "sigma_of", "per_group", "form")
+        own = (
+            "features", "groups", "units", "sigma", "errors", "trials", "sigma_of", "per_group",
+            "form",
+        )  # fmt: skip
         given = [name for name in own if getattr(self, name)]
+        if self.trials and (self.sigma or self.errors):
+            raise OptionError("trials", "says what the errors are; leave --sigma and --errors out.")
         if given and not self.own_table:
             raise OptionError(
                 given[0], "is for a table of your own; name its target too: --target F."

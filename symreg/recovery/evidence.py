@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from symreg.fit.errors import ROUNDED, rounding_of
 from symreg.fit.expansions import (
     Break,
     Expansion,
@@ -16,17 +17,20 @@ from symreg.fit.expansions import (
     smooth_probability,
 )
 from symreg.fit.noise import LARGEST, misfit_probability, smooth_mean_square
+from symreg.fit.predictable import predictable
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
-from symreg.formulas.precision import DOUBLE, error_left, rounding
+from symreg.formulas.precision import DOUBLE, error_left, is_single, rounding
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6
 """Of a table in double precision: errors, relative to the target's size, below which a formula
 leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
 2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
+MOST_COLUMNS = 10
+"""In which what a formula leaves is looked for; of more, in its own."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
 
@@ -81,6 +85,7 @@ def evidence_of(
     training: Samples,
     held_out: Samples,
     whole: Samples,
+    every: Samples | None = None,
     expanded: bool = True,
     floor: float = 0.0,
 ) -> Evidence:
@@ -90,7 +95,8 @@ def evidence_of(
         law: fitted to the training rows.
         training: rows of the search.
         held_out: rows kept aside.
-        whole: all of them.
+        whole: all of them but outliers.
+        every: with the outliers, if there are any.
         expanded: whether to compare with expansions, which a field's own smooth error forbids.
         floor: relative error that no law need explain.
     """
@@ -106,9 +112,15 @@ def evidence_of(
     numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
     error = float(np.sqrt(np.mean(errors**2)))
     least = max(error_left(numbers, EXACT), printed(whole.y), floor)
+    if any(is_single(column) for column in whole.measured.T):
+        least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
     chance = misfit_probability(residuals, whole)
     if expanded and chance is not None and whole.n_effective == len(whole.y):
-        chance = min(1.0, 2 * min(chance, smooth_probability(refit, whole)))
+        rows = whole if every is None else every  # what only the formula misses is no outlier
+        own = [i for i, name in enumerate(rows.features) if name in _names(refit)]
+        X = rows.measured if len(rows.features) <= MOST_COLUMNS else rows.X[:, own]
+        free = predictable(refit.residuals(rows), X)[0]
+        chance = min(1.0, 3 * min(chance, smooth_probability(refit, whole), free))
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)
@@ -130,6 +142,10 @@ def evidence_of(
     return replace(evidence, gap=gap, values=values)
 
 
+def _names(law: Law) -> set[str]:
+    return {symbol.name for symbol in law.form.free_symbols}
+
+
 def printed(y: np.ndarray) -> float:
     """Half a unit of the last digit to which all numbers are rounded, relative to their size.
 
@@ -137,7 +153,7 @@ def printed(y: np.ndarray) -> float:
     """
     with np.errstate(all="ignore"):
         size = float(np.sqrt(np.mean(y**2)))
-        if np.array_equal(y, y.astype(np.float32)):
+        if np.array_equal(y, y.astype(np.float32)) or is_single(y):
             return float(np.finfo(np.float32).eps)
     for decimals in range(-12, 16):
         if np.array_equal(np.round(y, decimals), y):
@@ -167,7 +183,7 @@ def _carried(law: Law, samples: Samples) -> float | None:
     if rows < 12:  # then 15 % of them are no two rows
         return None
     worst, least = 0.0, rounding(samples.y)
-    features = {s.name for s in law.form.free_symbols}
+    features = _names(law)
     for name, column in zip(samples.features, samples.X.T, strict=False):
         if name not in features:
             continue

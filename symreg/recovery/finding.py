@@ -1,6 +1,6 @@
 """One pass over samples: selection, evidence, comparison with the references, numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,12 +9,14 @@ import sympy
 
 from orbits.estimates import Estimate
 from orbits.statistics import r_squared
+from symreg.engines.base import Candidate
 from symreg.engines.pysr import read_hall_of_fame
 from symreg.fit.errors import ErrorModel
+from symreg.fit.grouped import refit_grouped
 from symreg.fit.monomial import usable
-from symreg.fit.noise import robust_spread, weighed
+from symreg.fit.noise import weighed
 from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
-from symreg.fit.outliers import FAR, outliers, outlying_rows
+from symreg.fit.outliers import missed, outliers, outlying_rows
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import constant_intervals, covariance, exponent_intervals
@@ -26,7 +28,7 @@ from symreg.formulas.compare import (
     UNDECIDED,
     UP_TO_SCALE,
     Comparison,
-    compare,
+    decided,
 )
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
@@ -40,6 +42,8 @@ from symreg.recovery.thresholds import THRESHOLDS
 
 MOST_SEARCHED = 2000
 """Rows that are searched and judged, drawn at random."""
+JUDGES = 8
+"""Formulas, best first, of which each may say that some rows are outliers."""
 COMPARING = 20.0
 """Seconds that sympy may spend on a comparison with a reference."""
 
@@ -97,34 +101,54 @@ def find(problem: Problem, search: Search) -> Finding:
             part = replace(problem, samples=of_groups(problem.samples, searched))
             every = weighed(problem.samples, search.config.floor)
             finding = find(part, replace(search, every_group=every))
-            return _in_every_group(finding, searched, every, search)
+            return search.guard.part(
+                "the constants of the other groups",
+                lambda: _in_every_group(finding, searched, every, search), finding,
+            )  # fmt: skip
     config, references, asked = search.config, problem.references, problem.asked
+    guard = search.guard
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
-    parts, selection, outlying = _selected(samples, search, rng, problem.any_law)
-    whole, held_out = parts.whole, parts.held_out
-    prediction = parts.predicted(selection.law)
-    r2_linear, r2_log = _r2(prediction, held_out, samples.errors is not None)
-    fitted = whole
+    parts, selection, outlying = _selected(
+        samples, search, rng, problem.any_law and not problem.screened
+    )
+    whole, held_out, known = parts.whole, parts.held_out, samples.errors is not None
+    r2_linear, r2_log = guard.part(
+        "R² of the rows kept aside",
+        lambda: _r2(parts.predicted(selection.law), held_out, known), (-np.inf, None),
+    )  # fmt: skip
+    fitted, law = whole, selection.law
     if config.own_table:
         every = samples if problem.every is None else problem.every
-        fitted = _every_row(every, outlying, selection.law, parts)
-    law = refit_law(selection.law, fitted)
+        fitted = guard.part(
+            "the fit to all rows", lambda: _every_row(every, outlying, law, parts), whole
+        )
+    law = guard.part("the fit to all rows", lambda: refit_law(selection.law, fitted), law)
     reference = references[0] if asked and references else None
     comparison = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
     if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
-        reference, comparison = _compared(law, references, asked, whole)
+        unknown = reference, Comparison(UNDECIDED, "the comparison failed.")
+        reference, comparison = guard.part(
+            "the comparison", lambda: _compared(law, references, asked, whole), unknown
+        )
     # every row takes a matrix of all exponents: 20 s for 200 features
-    measurable = usable(whole) and whole.X.shape[1] <= 50
-    if whole.spread is None:
-        intervals = constant_intervals(law, fitted, selection.floor, rng)
-        spread = covariance(law, fitted, intervals)
-        exponents = exponent_intervals(whole, selection.floor, rng) if measurable else {}
-    else:
-        known = samples.errors is not None
-        distances = orthogonal(law, whole, known)
-        law, intervals, spread = distances.law, distances.intervals, distances.covariance
-        exponents = orthogonal_exponents(whole, known) if measurable else {}
+    measurable = whole.X.shape[1] <= 50 and guard.part(
+        "the exponents", lambda: usable(whole), False
+    )
+    law, intervals, spread = guard.part(
+        "the intervals", lambda: _intervals(law, fitted, parts, selection, known, rng),
+        (law, [Estimate(value) for value in law.constants], np.zeros((0, 0))),
+    )  # fmt: skip
+    exponents = true_exponents = {}
+    if measurable:
+        exponents = guard.part(
+            "the exponents",
+            lambda: exponent_intervals(whole, selection.floor, rng)
+            if whole.spread is None else orthogonal_exponents(whole, known),
+            {},
+        )  # fmt: skip
+        if reference:
+            true_exponents = guard.part("the exponents", lambda: reference.exponents(whole), {})
     return Finding(
         selection=selection,
         law=law,
@@ -133,19 +157,38 @@ def find(problem: Problem, search: Search) -> Finding:
         r2_linear=r2_linear,
         r2_log=r2_log,
         intervals=intervals,
-        strength=_strength(law, reference, comparison, whole, intervals),
+        strength=guard.part(
+            "the strength", lambda: _strength(law, reference, comparison, whole, intervals), None
+        ),
         exponents=exponents,
-        true_exponents=reference.exponents(whole) if measurable and reference else {},
+        true_exponents=true_exponents,
         samples=whole,
-        evidence=evidence_of(
-            selection.law, parts.training, held_out, whole,
-            expanded=config.own_table and whole.spread is None and not whole.indicators,
-            floor=config.floor,
+        evidence=guard.part(
+            "what the formula leaves",
+            lambda: evidence_of(
+                selection.law, parts.training, held_out, whole,
+                parts.errors.of(samples) if outlying.any() else None,
+                expanded=config.own_table and whole.spread is None and not whole.indicators,
+                floor=config.floor,
+            ),
+            Evidence(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan),
         ),
         covariance=spread,
         outliers=outlying,
         rows=len(fitted.y),
     )  # fmt: skip
+
+
+def _intervals(
+    law: Law, fitted: Samples, parts: "Parts", selection: Selection, known: bool,
+    rng: np.random.Generator,
+) -> tuple[Law, list[Estimate], np.ndarray]:  # fmt: skip
+    """The law, fitted by orthogonal distances if features have errors; intervals, covariance."""
+    if parts.whole.spread is not None:
+        distances = orthogonal(law, parts.whole, known)
+        return distances.law, distances.intervals, distances.covariance
+    intervals = constant_intervals(law, fitted, selection.floor, rng)
+    return law, intervals, covariance(law, fitted, intervals)
 
 
 def _in_every_group(
@@ -157,7 +200,7 @@ def _in_every_group(
     outlying = np.zeros(len(samples.y), dtype=bool)
     if finding.outliers.any():
         errors = every.law.residuals(every.samples)
-        outlying = np.abs(errors - np.median(errors)) > FAR * robust_spread(errors)
+        outlying = missed(errors, every.samples)
         every = every_group(finding.selection, searched, samples.rows(~outlying), rng)
     outside = np.isfinite(every.prediction)
     prediction, held_out = every.prediction[outside], every.samples.rows(outside)
@@ -183,29 +226,71 @@ def _in_every_group(
 def _selected(
     samples: Samples, search: Search, rng: np.random.Generator, any_law: bool
 ) -> tuple["Parts", Selection, np.ndarray]:
-    """One selection without outlying rows; and which of these are outliers."""
+    """One selection without the outlying rows; and which are outliers of what was found."""
     watch = search.watch
     none = np.zeros(len(samples.y), dtype=bool)
 
-    def selected(outlying: np.ndarray, watch: Watch) -> tuple[Parts, Selection]:
+    def selected(
+        outlying: np.ndarray, watch: Watch, known: Sequence[Candidate] = ()
+    ) -> tuple[Parts, Selection]:
         parts = _parts(samples.rows(~outlying), rng)
         choose = select_by_group if samples.indicators else select
-        selection = choose(parts.training, replace(search, watch=watch))
-        return parts.under(selection.errors), selection
+        selection = choose(parts.training, replace(search, watch=watch, known=known))
+        under = search.guard.part("the errors", lambda: parts.under(selection.errors), parts)
+        return under, selection
 
-    outlying = outlying_rows(samples) if any_law else none
-    if not outlying.any():
-        return *selected(none, watch), none
+    # shares of trials are zero by right
+    outlying = outlying_rows(samples) if any_law and samples.trials is None else none
     # the other half of the time is for a second search
-    parts, selection = selected(outlying, watch.part(0.5))
+    parts, selection = selected(outlying, watch.part(0.5) if outlying.any() else watch)
+    if not any_law:
+        return parts, selection, none
+
+    def judged() -> tuple[Parts, Selection, np.ndarray]:
+        return _without_outliers(samples, search, rng, parts, selection, outlying, selected)
+
+    return search.guard.part("outliers", judged, (parts, selection, outlying))
+
+
+def _without_outliers(
+    samples: Samples, search: Search, rng: np.random.Generator, parts: "Parts",
+    selection: Selection, outlying: np.ndarray, selected: Callable[..., tuple["Parts", Selection]],
+) -> tuple["Parts", Selection, np.ndarray]:  # fmt: skip
+    """A first selection, judged: the rows that it misses are searched without, and come back where
+    they are part of the law."""
+    watch, none = search.watch, np.zeros(len(samples.y), dtype=bool)
+    away = _outliers(selection, parts.errors.of(samples))
+    first = None if outlying.any() else (parts, selection)
+    if np.any(away & ~outlying) and (first or watch.left):
+        # what bent to them is no judge of the others, and must be worse with them
+        bent, outlying = selection, outlying | away
+        parts, selection = selected(outlying, watch, selection.candidates)
+        away = _outliers(selection, parts.errors.of(samples), bent)
+        if first and not away.any():
+            return *first, none
+    if not outlying.any():
+        return parts, selection, none
     if misfit_of(selection.law, parts.whole) >= THRESHOLDS.misfit_p:
-        every = parts.errors.of(samples)
-        outlying = outliers(selection.law, every)
         # rows that the formula explains come back
-        whole = every.rows(~outlying).thinned(MOST_SEARCHED, rng)
-        return replace(parts, whole=whole), selection, outlying
+        whole = parts.errors.of(samples).rows(~away).thinned(MOST_SEARCHED, rng)
+        return replace(parts, whole=whole), selection, away
     # without those rows there is no law either: they may be part of it
-    return *selected(none, watch), none
+    return *(first or selected(none, watch)), none
+
+
+def _outliers(selection: Selection, samples: Samples, other: Selection | None = None) -> np.ndarray:
+    """(row,) outliers of the best formulas, beside the choice that includes them."""
+    others = [] if other is None else [other]
+    if selection.grouped is None:
+        laws = [*selection.laws[:JUDGES], *(each.law for each in others)]
+        return outliers(laws, samples, selection.floor)
+    forms = [*selection.forms[:JUDGES], *(each.forms[0] for each in others)]
+    grouped = {law.joint(samples): law for law in forms}
+
+    def again(law: Law, rows: Samples) -> Law:
+        return refit_grouped(grouped[law], rows).joint(rows)
+
+    return outliers(list(grouped), samples, selection.floor, again)
 
 
 def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts") -> Samples:
@@ -219,8 +304,7 @@ def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts")
         return whole
     samples = parts.errors.of(samples)
     if len(outlying) != len(samples.y) and outlying.any():
-        errors = law.residuals(samples)
-        samples = samples.rows(np.abs(errors - np.median(errors)) <= FAR * robust_spread(errors))
+        samples = samples.rows(~missed(law.residuals(samples), samples))
     return samples
 
 
@@ -250,6 +334,7 @@ class Parts:
 
 
 def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
+    samples = replace(samples, signed=not samples.logarithmic)
     training, held_out = samples.split(0.2, rng)
     # few rows are all searched; each is predicted by the formula fitted to the others
     if samples.few:
@@ -311,7 +396,7 @@ def _compared(
     formula = _tied(law)
     limit = THRESHOLDS.exponent_margin, COMPARING
     answers = [
-        (reference, compare(formula, reference.family, samples.names, domain, *limit))
+        (reference, decided(formula, reference.family, samples.names, domain, *limit))
         for reference in references
     ]
     order = [EXACT, UP_TO_SCALE, SAME_EXPONENTS, UNDECIDED, DIFFERENT]

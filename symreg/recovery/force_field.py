@@ -83,6 +83,7 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         _weights(table, inward),
         target="F" if force else "a",
         smooth=_across(table, inward),
+        row_numbers=np.arange(len(r)),
     )
     unbalanced = None
     if {*PAIR_COLUMNS, "m1", "m2"} <= set(table.columns):
@@ -169,6 +170,7 @@ def pair_force(table: pd.DataFrame, groups: np.ndarray) -> RadialField:
         ("r", "m1", "m2"),
         np.asarray(groups),
         target="F",
+        row_numbers=table.index.to_numpy(),
     )
     balance = third_law(np.stack([a1, a2], axis=1), np.column_stack([m1, m2]))
     return RadialField(samples, non_central_part(force, line), {}, third_law=balance)

@@ -88,7 +88,7 @@ class Gate:
 
 def at_least(name: str, value: float | None, least: float) -> Gate:
     """A gate with a minimum; an unmeasured value does not pass."""
-    return Gate(name, value is not None and value >= least, _finite(value), least)
+    return Gate(name, value is not None and value >= least, finite(value), least)
 
 
 def measured(gate: Gate) -> Gate:
@@ -99,12 +99,12 @@ def measured(gate: Gate) -> Gate:
 def at_most(name: str, value: float | None, most: float, strictly: bool = False) -> Gate:
     """A gate with a maximum; undecided if unmeasured."""
     passed = None if value is None else value < most if strictly else value <= most
-    return Gate(name, passed, _finite(value), most=most)
+    return Gate(name, passed, finite(value), most=most)
 
 
 def share(name: str, value: float | None, line: float, what: str, above: bool = False) -> Gate:
     """A gate with a largest share of something unwanted, or a least share."""
-    value = _finite(value)
+    value = finite(value)
     good = value is not None and (value > line if above else value <= line)
     least, most = (line, None) if above else (None, line)
     return Gate(name, good, value, least, most, kind="share", what=what)
@@ -164,5 +164,5 @@ def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     return sentence
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value

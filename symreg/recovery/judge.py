@@ -12,7 +12,7 @@ from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
 from symreg.recovery.finding import Finding
-from symreg.recovery.gates import Gate, agreeing, at_least, share, stated, times, within
+from symreg.recovery.gates import Gate, agreeing, at_least, finite, share, stated, times, within
 from symreg.recovery.result import Null, Quantity, Recovery
 from symreg.recovery.selection import RESAMPLES
 from symreg.recovery.thresholds import Thresholds
@@ -59,6 +59,7 @@ def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> l
         *_no_expansion(evidence, finding.selection.saved, t),
         _agreement(finding, t),
         _alone(finding),
+        *_cut_short(finding),
         *_values(evidence),
         stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
         *_central(non_central, t),
@@ -69,6 +70,14 @@ def _values(evidence: Evidence) -> list[Gate]:
     if evidence.values > FEW_VALUES:
         return []
     return [stated("values of the target", False, "more than two", f"{evidence.values}")]
+
+
+def _cut_short(finding: Finding) -> list[Gate]:
+    """A sum whose last term still pays is the beginning of a longer one."""
+    if not finding.selection.cut_short:
+        return []
+    asked = "longer sums tried too: a longer --time-limit"
+    return [stated("search went on", False, asked, "ended while each further term paid")]
 
 
 def _agreement(finding: Finding, t: Thresholds) -> Gate:
@@ -121,7 +130,7 @@ def _misfit(finding: Finding, t: Thresholds) -> Gate:
     if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.selection.floor):
         text = f"p {chance:.2g}, but within the error floor of {finding.selection.floor:.1%}"
         return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", text)
-    return Gate(name, chance >= t.misfit_p, chance, least=t.misfit_p, kind="chance")
+    return Gate(name, chance >= t.misfit_p, finite(chance), least=t.misfit_p, kind="chance")
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:

@@ -27,7 +27,18 @@ from symreg.fit.samples import Samples
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import NOISELESS
 from symreg.recovery.from_positions import RecoverFileConfig
+from symreg.recovery.leftover_words import (
+    leftover_gate,
+    leftover_metrics,
+    leftover_notes,
+    stepped,
+    stepping_gate,
+    stepping_note,
+    without,
+)
+from symreg.recovery.leftovers import leftovers
 from symreg.recovery.problem import Problem, of_force_samples
+from symreg.recovery.rounding import unreadable
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.velocity import VelocityLaw, VelocityPart, velocity_law
 
@@ -64,8 +75,52 @@ def problems_of(samples: ForceSamples, config: RecoverConfig) -> list[Problem]:
     if config.law is not None or samples.law not in (None, UNKNOWN):
         return [of_force_samples(samples, config)]
     units = GivenUnits(samples.attributes)
+    problems = _by_what_is_left(samples, config, units)
+    # outliers of positions were left out before forces were measured
+    if samples.attributes.get("readout") == "measured":
+        problems = [replace(problem, screened=True) for problem in problems]
+    first, *others = problems
+    if (rounding := unreadable(samples, units)) is not None:
+        first = first.noted((rounding[0],), rounding[1])
+    if line := _bare_units(samples, units):
+        first = replace(first, notes=(*first.notes, line))
+    return [first, *others]
+
+
+def _bare_units(samples: ForceSamples, units: GivenUnits) -> str:
+    """A note where GM is one in units that nobody gave, as with G = 1."""
+    table = samples.table
+    strength = table["a_norm"].to_numpy() * table["r"].to_numpy() ** 2
+    middle = float(np.median(strength))
+    # within a percent of one, and the same everywhere
+    if (units.length, units.time) != ("au", "yr") or abs(middle - 1) > 0.01:
+        return ""
+    if np.median(np.abs(strength - middle)) > 0.01:
+        return ""
+    return (
+        f"GM is {middle:.5g}, as where units are chosen so that G and a mass are one (about the "
+        "Sun a year is then 2·pi times): au and yr are the units of columns for which none is "
+        "given, and are a guess here"
+    )
+
+
+def _by_what_is_left(
+    samples: ForceSamples, config: RecoverConfig, units: GivenUnits
+) -> list[Problem]:
+    """Problems where nobody gave a law."""
+    axes = axes_of(samples.table)
+    if (steps := stepped(samples)) is not None:
+        problem = _of_distance(steps[1], config, units, None)
+        return [problem.noted((stepping_note(steps[0]),), stepping_gate(steps[0]))]
     law = velocity_law(samples.table)
     alone = len(samples.attributes.get("bodies") or ()) < 2
+    left = None if law is None or law.parts else leftovers(samples)
+    if left is not None and left.significant and (left.complete or left.central or not alone):
+        problem = _of_distance(without(samples, left), config, units, None)
+        return [problem.noted(
+            leftover_notes(left, units, axes), leftover_gate(left),
+            leftover_metrics(left, units, axes),
+        )]  # fmt: skip
     if law is None or (law.explained and law.central) or not alone:
         rest = samples if law is None else _without(samples, law)
         return [_of_distance(rest, config, units, law)]
@@ -143,6 +198,7 @@ def _of_components(
             (*notes, *_notes(law, units)) if axis == axes[0] else (),
             metrics=samples.metrics | _metrics(law, units),
             floor=_floor(samples),
+            component=True,
             units={name: unit for name, (_, unit) in columns.items()}
             | {f"a_{axis}": units.unit(1, -2)},
         )

@@ -7,7 +7,7 @@ those that explain the table as well are kept, and then no single law was found.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,12 @@ from scipy.stats import qmc
 
 from symreg.fit.refine import (
     CLEARLY_BETTER,
+    FUNCTION,
+    NODE_COST,
     Law,
     is_same_law,
     preferred,
+    refit_law,
     refitted,
     simplified,
 )
@@ -30,6 +33,10 @@ from symreg.recovery.evidence import misfit_of
 
 EXPLAINED = 0.01
 """Chance of a misfit as smooth as a formula's above which nothing is added to it."""
+LONGER = (FUNCTION + 1) * NODE_COST
+"""Twice the nats by which the description of a rival may be longer, errors included: a function and
+the number in it. Of right formulas the nearest that part are 20 and more behind, of look-alikes 11
+to 17 (log of discovery)."""
 ALIKE = 1e-9
 """Relative difference of equivalent formulas."""
 
@@ -50,13 +57,14 @@ class Parting:
 
 
 def widened(
-    pool: Sequence[Law], samples: Samples, floor: float, rounds: int = 4, most: int = 200
-) -> list[Law]:
+    pool: Sequence[Law], samples: Samples, floor: float,
+    allowed: Callable[[Sequence[Law]], list[Law]] = list, rounds: int = 4, most: int = 200,
+) -> list[Law]:  # fmt: skip
     """A pool with its best formulas' neighbours, the best of those edited again.
 
     The selected formula and the next best are edited, in so many rounds while an edit was better.
     No time limit but `most` edits in all (a long formula has more, and gains less from them):
-    without this step no law may be called the only one.
+    without this step no law may be called the only one. Only those that are `allowed` join.
     """
     n, pool = samples.n_effective, list(pool)
     known = {law.key for law in pool}
@@ -80,12 +88,45 @@ def widened(
             if made is not None and made.key not in known:
                 known.add(made.key)
                 new.append(made)
-        new.sort(key=lambda law: law.criterion(n, floor))
-        new += [simplified(law, samples, floor) for law in new[:3]]
+        new = sorted(allowed(new), key=lambda law: law.criterion(n, floor))
+        new += allowed([simplified(law, samples, floor) for law in new[:3]])
         pool += new
         if not left or preferred(pool, n, floor) is chosen:
             break
     return pool
+
+
+def shortened(law: Law, samples: Samples) -> Iterator[Law]:
+    """The law without one of its terms or factors, fitted again."""
+    for node in sympy.preorder_traversal(law.expression):
+        for other in _shorter(node):
+            expression = law.expression.xreplace({node: other})
+            if expression.free_symbols and not expression.has(sympy.nan, sympy.zoo):
+                made = refitted(with_floats(expression), samples, law.source, law.seed)
+                if made is not None:
+                    yield made
+
+
+def without_lone_part(
+    law: Law, shorter: Iterable[Law], samples: Samples, floor: float,
+    refit: Callable[[Law, Samples], Law] = refit_law,
+) -> Law | None:  # fmt: skip
+    """A shorter form that explains all groups but one as well; None if there is none.
+
+    A pole beside one row, or a factor that vanishes there, is for that row alone: without the row
+    nothing says how large it is.
+    """
+    n, (_, group) = samples.n_effective, np.unique(samples.groups, return_inverse=True)
+    squares = law.residuals(samples) ** 2
+    for short in shorter:
+        if short.criterion(n, floor) < law.criterion(n, floor) + CLEARLY_BETTER:
+            continue
+        gains = np.bincount(group, short.residuals(samples) ** 2 - squares)
+        others = samples.rows(group != np.argmax(gains))
+        its, ours = (refit(each, others).criterion(n - 1, floor) for each in (short, law))
+        if its <= ours:
+            return short
+    return None
 
 
 def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iterator[sympy.Expr]:
@@ -251,14 +292,14 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 
 def explains_as_well(other: Law, law: Law, n: int) -> bool:
-    """Whether a formula fits as well as the law, and more numbers are paid for by the criterion."""
-    # a longer one still competes with one function more of a variable and a number, f(c·x)
-    if other == law or other.nodes > law.nodes + 6:
+    """Whether a formula fits as well as the law, and its description is at most `LONGER`.
+
+    Some edit bends like any law if it may be long enough: x·sqrt(1 + x) beside x^1.5.
+    """
+    if other == law:
         return False
-    if other.mean_square > max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n):
-        return False
-    more = len(other.constants) > len(law.constants)
-    return not more or other.criterion(n, 0.0) <= law.criterion(n, 0.0)
+    fits = other.mean_square <= max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n)
+    return bool(fits and other.criterion(n, 0.0) <= law.criterion(n, 0.0) + LONGER)
 
 
 def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Parting]:
@@ -277,7 +318,7 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
             continue
         if np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0):
             continue
-        if any(is_same_law(each, other, samples, True) for other in (law, *partings)):
+        if any(is_same_law(each, other, samples) for other in (law, *partings)):
             continue
         if (place := parting(law, each, samples)) is not None:
             partings[each] = place

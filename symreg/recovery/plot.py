@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 import sympy
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from orbits.options import checked
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled
 from symreg.formulas.expressions import complexity
@@ -30,7 +30,7 @@ class Law(Protocol):
     def predict(self, features: Mapping[str, Any]) -> np.ndarray: ...
 
 
-def plot_law(law: Law) -> Figure:
+def plot_law(law: Law) -> Axes:
     """The law with the rows it was fitted to, and below them the residuals, in per cent.
 
     Against the feature, if the law has only one; otherwise measured values against the law's.
@@ -46,7 +46,7 @@ def plot_law(law: Law) -> Figure:
     alone = names[0] if len(names) == 1 else None
     place = points[alone] if alone else predicted
     curve = np.linspace(place.min(), place.max(), 400)
-    figure, (above, below) = plt.subplots(
+    _, (above, below) = plt.subplots(
         2, figsize=(6, 5.5), height_ratios=(3, 1), sharex=True, layout="constrained"
     )
     above.scatter(place, measured, s=12, color=CYCLE[0], label="data", linewidths=0)
@@ -60,9 +60,10 @@ def plot_law(law: Law) -> Figure:
     above.set_ylabel(target)
     below.set(xlabel=alone or "the law's value", ylabel="residual (%)")
     above.legend(fontsize=8, frameon=False)
-    return figure
+    return above
 
 
+@checked
 def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
     """Loss against complexity of every candidate; the selected law's complexity is ringed.
 

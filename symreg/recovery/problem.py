@@ -1,6 +1,5 @@
 """The problem for a recovery: samples, references to compare with, and what else must hold."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ import pandas as pd
 
 from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN
-from orbits.tables import read_columns
+from orbits.tables import Source, named_rows, read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
@@ -31,6 +30,8 @@ from symreg.recovery.user_table import (
     UserTable,
     full_headers,
     group_numbers,
+    in_written_names,
+    label_columns,
     read_user_table,
     require_names,
     samples_of,
@@ -42,8 +43,6 @@ from symreg.recovery.user_table import (
     without_unit,
     written_names,
 )
-
-Source = str | os.PathLike[str] | pd.DataFrame
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,11 @@ class Problem:
         columns: names of columns that formulas cannot contain, by their spelling there.
         group_values: of the column whose groups have their own constants.
         every: all rows of a large table that the samples are part of.
+        component: whether the target is one component of a vector, which no law is named by.
+        screened: whether outliers were sought before: where each row's error is known.
         floor: relative error of the target that no law need explain, unless another is given.
+        labels: unused columns of text that may tell groups apart.
+        source: of the rows, for the names of these.
     """
 
     samples: Samples
@@ -78,15 +81,44 @@ class Problem:
     units: dict[str, Unit] = field(default_factory=dict)
     any_law: bool = True
     columns: dict[str, str] = field(default_factory=dict)
-    group_values: tuple[str | float, ...] = ()
+    group_values: tuple[str | int | float, ...] = ()
     every: Samples | None = None
     floor: float = 0.0
+    labels: tuple[str, ...] = ()
+    source: Source = field(default_factory=pd.DataFrame)
+    component: bool = False
+    screened: bool = False
+
+    def noted(
+        self, notes: tuple[str, ...], gate: Gate, metrics: Mapping[str, Any] | None = None
+    ) -> "Problem":
+        """The same with notes, another condition, and more numbers."""
+        return replace(
+            self, notes=(*self.notes, *notes), gates=(*self.gates, gate),
+            metrics=self.metrics | dict(metrics or {}),
+        )  # fmt: skip
 
     @property
     def si_units(self) -> dict[str, str]:
         """Units for an engine that knows dimensions; the target's under its own name."""
         names = {self.samples.target: TARGET}
         return {names.get(name, name): unit.si_text for name, unit in self.units.items()}
+
+    def named_rows(self, chosen: np.ndarray) -> str:
+        """Some of the samples, as they are counted in the table."""
+        numbers = self.samples.row_numbers
+        rows = np.arange(len(chosen)) if numbers is None else numbers
+        return named_rows(self.source, rows[chosen].tolist())
+
+    def spelt(self, config: RecoverConfig) -> RecoverConfig:
+        """The options with columns in formulas as the samples spell them."""
+        written = {name: text for text, name in self.columns.items()}
+        guesses = (
+            each if each.endswith(".csv") else in_written_names(each, written)
+            for each in config.guesses
+        )  # fmt: skip
+        form = None if config.form is None else in_written_names(config.form, written)
+        return replace(config, form=form, guesses=tuple(guesses))
 
     def constant_unit(self, spec: str | None, strength: str) -> Unit | None:
         """The unit of the constant in front of a reference, if the columns have units."""
@@ -169,11 +201,15 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     (target,) = config.target_names
     names = (target, *config.feature_names)
     require_names(target, config.feature_names)
+    if config.per_group in names:
+        raise ValueError(
+            f"--per-group {config.per_group} is the target or a feature too; it can be one."
+        )
     read = _columns(source, names, config)
     units, unused = units_in_headers(names)
     if config.units:
         units, unused = _units(config, names), ""
-    written = written_names(names)
+    written = written_names(names, read_columns(source)[1])
     if renamed := {name: text for name, text in written.items() if name != text}:
         # groups and standard errors keep their columns, whatever they are called
         read = replace(
@@ -187,28 +223,24 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
         samples_of(replace(read, table=table), target, features, config.groups, config.sigma,
-                   of_features)
+                   of_features, config.trials)
         for table in (read.table, read.every)
         if table is not None
     )  # fmt: skip
-    references = [] if config.per_group else of_table(features, config.law)
+    law = config.law if config.law is None else in_written_names(config.law, written)
+    references = [] if config.per_group else of_table(features, law)
     asked = config.law is not None
     if units:
         references = [in_units(reference, units, target, asked) for reference in references]
-    renamings = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
-    notes = (renamings,) * bool(renamed)
+    notes = _renamings(renamed)
     if samples.feature_errors is not None:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
     notes += (unused,) * bool(unused)
     columns = {text: name for name, text in renamed.items()}
-    values: tuple[str | float, ...] = ()
+    values: tuple[str | int | float, ...] = ()
     if config.per_group:
         _refuse(config, ("law",), "--per-group")
-        if config.per_group in names:
-            raise ValueError(
-                f"--per-group {config.per_group} is the target or a feature too; it can be one."
-            )
         taken = (target, *features)
         samples, values = with_indicators(samples, read.table, config.per_group, taken)
         every = []  # each group has rows enough
@@ -216,6 +248,8 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
     return Problem(
         samples, references, asked, read.rows, (*read.notes, *notes, *left_out), units=units,
         columns=columns, group_values=values, every=every[0] if every else None,
+        labels=() if config.per_group or config.groups else label_columns(source, names),
+        source=source,
     )  # fmt: skip
 
 
@@ -226,7 +260,10 @@ def _units(config: RecoverConfig, names: Sequence[str]) -> dict[str, Unit]:
     texts = [
         text for each in words(config.units) for text in re.split(rf"\s+(?=(?:{ahead})\s*=)", each)
     ]
-    parts = (text.partition("=") for text in texts)
+    parts = [text.partition("=") for text in texts]
+    given = [stems.get(name.strip(), name.strip()) for name, _, _ in parts]
+    if twice := [name for name in names if given.count(name) > 1]:
+        raise ValueError(f"--units gives {twice[0]} twice; give it one unit.")
     full = tuple(f"{stems.get(n.strip(), n)}{equals}{unit}" for n, equals, unit in parts)
     return parse_units(full, tuple(names))
 
@@ -236,8 +273,14 @@ def _copied(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     return table.assign(**{text: table[name] for name, text in names.items()})
 
 
+def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
+    """A note on columns that formulas write otherwise."""
+    each = ", ".join(f"{text} is the column {name!r}" for name, text in renamed.items())
+    return (each,) * bool(renamed)
+
+
 def _vector(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma_of", "per_group"), "the components of a vector")
+    _refuse(config, ("units", "trials", "sigma_of", "per_group"), "the components of a vector")
     targets, features = config.target_names, config.feature_names
     axes = [name for name in features if name in ("x", "y", "z")]
     if len(axes) != len(targets):
@@ -255,8 +298,10 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
     inward = -np.sum(position * vector, axis=1) / r
     size = np.sum(vector**2, axis=1)
     across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
-    table = read.table.assign(r=r, attraction=inward)
-    names, left_out = telling(table, ["r", *others])
+    written = written_names(("attraction", "r", *others))
+    renamed = {name: text for name, text in written.items() if name != text}
+    table = _copied(read.table.assign(r=r, attraction=inward), renamed)
+    names, left_out = telling(table, [written[name] for name in ("r", *others)])
     samples = samples_of(
         replace(read, table=table), "attraction", names, config.groups, config.sigma
     )
@@ -270,14 +315,16 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
         of_table(samples.names, config.law),
         config.law is not None,
         read.rows,
-        (*read.notes, *left_out),
+        (*read.notes, *_renamings(renamed), *left_out),
         float(across),
         gates,
+        columns={text: name for name, text in renamed.items()},
+        source=source,
     )
 
 
 def _pair(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma", "sigma_of", "per_group"), "--pair")
+    _refuse(config, ("units", "sigma", "trials", "sigma_of", "per_group"), "--pair")
     spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(read_columns(source)[1]) else ()
     read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
     force = pair_force(read.table, group_numbers(read.table, config.groups))
@@ -292,18 +339,23 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
         (*read.notes, *left_out, f"third law: {force.third_law:.1%} unbalanced"),
         force.non_central,
         (_third_law(force.third_law),),
+        source=source,
     )
 
 
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
     sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
-    extra = (config.groups, config.per_group, *map(sigma_column, (config.sigma, *sigmas.values())))
+    numbers = (
+        *names,
+        *filter(None, map(sigma_column, (config.sigma, config.trials, *sigmas.values()))),
+    )
+    labels = [name for name in (config.groups, config.per_group) if name and name not in numbers]
     return read_user_table(
         source,
-        list(dict.fromkeys([*names, *(name for name in extra if name)])),
+        list(dict.fromkeys([*numbers, *labels])),
         config.seed,
-        () if config.per_group is None else (config.per_group,),
+        labels,
         config.bad_rows,
         (*config.target_names, sigma_column(config.sigma) or ""),
     )

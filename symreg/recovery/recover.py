@@ -1,12 +1,13 @@
 """From a table of forces to a verdict: search, refine, compare, try to refute."""
 
 import contextlib
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,21 +21,27 @@ from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
 from orbits.printing import plural
+from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
+from orbits.tables import as_table
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
+from symreg.engines.base import Candidate
 from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import MATCHING
-from symreg.formulas.expressions import constant_symbol, named, written
+from symreg.formulas.compare import MATCHING, UNDECIDED
+from symreg.formulas.expressions import constant_symbol, named, rounded, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simple_numbers, simplest
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
+from symreg.recovery.dependence import dependences
+from symreg.recovery.evidence import FEW_VALUES
 from symreg.recovery.finding import Finding, find, read_guesses
-from symreg.recovery.gates import Gate, passed
+from symreg.recovery.gates import Gate, finite, passed
+from symreg.recovery.guard import Guard
 from symreg.recovery.judge import found_gates, law_gates, null_gate
 from symreg.recovery.motion import problems_of
 from symreg.recovery.problem import Problem, of_user_table
@@ -52,7 +59,11 @@ from symreg.recovery.textbook_laws import recognised_laws
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
-Progress = Callable[[str], None]
+T = TypeVar("T")
+U = TypeVar("U")
+
+MOST_FEW, SHARED = 20, 5
+"""Different values of a target that are few, and rows for each of them."""
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
@@ -60,7 +71,7 @@ Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 def recover(
     table: Table,
     config: RecoverConfig | None = None,
-    progress: Progress | None = None,
+    progress: Wanted = None,
     **options: Any,
 ) -> Recovery:
     """Find the law of a table, compare it with a reference law, and say how sure it is.
@@ -70,7 +81,8 @@ def recover(
             Parquet file); trajectories (a dataset or its folder), along which forces are first
             measured; or with `target` any DataFrame, CSV or Parquet file.
         config: how to search and judge.
-        progress: called with progress.
+        progress: called with a line of text every few seconds; False for silence. By default a
+            notebook shows a bar.
         **options: of `RecoverConfig`, overriding `config`: `target="F"`, `features="r,m1,m2"`,
             `law="newton"`, `seeds=3`.
 
@@ -81,20 +93,23 @@ def recover(
         ValueError: for an unusable table, column, unit, law or engine (says why).
     """
     config = options_from(RecoverConfig, config, options)
-    if not isinstance(table, (ForceSamples, pd.DataFrame, xr.Dataset, str, os.PathLike)):
-        raise ValueError(
-            f"a {type(table).__name__} is no table; give a DataFrame, the path of a CSV or Parquet "
-            "file, force samples of worldmodel.probe, or a dataset of orbits."
-        )
+    if not isinstance(table, (ForceSamples, xr.Dataset)):
+        table = as_table(table)
     if config.own_table:
         if isinstance(table, ForceSamples):
             table = table.table
         if isinstance(table, xr.Dataset):
             raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
-        return solve(of_user_table(table, config), config, progress)
-    problems = problems_of(_force_samples(table), config)
-    result, *others = [solve(problem, config, progress) for problem in problems]
-    return replace(result, components=tuple(others))
+        problems = [of_user_table(table, config)]
+    else:
+        problems = problems_of(_force_samples(table), config)
+    guard, (first, *rest) = Guard(), problems
+    with told(progress, "recover") as say:
+        result = solve(first, config, say)
+        others = tuple(
+            guard.each("the search of a component", lambda other: solve(other, config, say), rest)
+        )
+    return replace(result, components=others, notes=(*result.notes, *guard.notes))
 
 
 def _force_samples(table: Table) -> ForceSamples:
@@ -113,102 +128,192 @@ def _force_samples(table: Table) -> ForceSamples:
     return ForceSamples.read(table)
 
 
-def solve(problem: Problem, config: RecoverConfig, progress: Progress | None = None) -> Recovery:
+def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -> Recovery:
     """Find the law of a problem and judge it."""
     began = time.monotonic()
-    read = read_guesses(config.guesses, problem.samples.names)
+    spelt = problem.spelt(config)
+    read = read_guesses(spelt.guesses, problem.samples.names)
     guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
-        config = replace(config, error_floor=problem.floor)
+        config, spelt = (replace(each, error_floor=problem.floor) for each in (config, spelt))
     engine, reason = choose_engine(config.engine, question, problem.any_law)
-    watch = Watch(config.limit(problem.any_law), progress)
+    watch, guard = Watch(config.limit(problem.any_law), progress), Guard()
     # threads that wait for one another count as computing, and change the last digits
     with threadpool_limits(1, "blas"):
         message = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: message, True)
-        search = Search(engine, config, watch, read, problem.units)
+        search = Search(engine, spelt, watch, read, problem.units, guard=guard)
         finding = find(problem, search)
         exhausted = engine.exhausted
         nulls = {}
         if config.null and config.form is None:
             watch.say(lambda: "search permuted targets, which no law explains", True)
-            nulls = {"permuted": _permuted(problem, search)}
+            null = guard.part("the permuted targets", lambda: _permuted(problem, search), None)
+            nulls = {"permuted": null} if null is not None else {}
+    result = guard.part(
+        "the numbers of the result", lambda: _result(problem, config, finding, nulls, guard), None
+    ) or _formula_alone(problem, finding, guard)
+    notes = [*result.notes, *guard.notes]
+    if watch.ended:
+        notes.append(
+            f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
+            "longer one may find more"
+        )
+    if problem.labels and result.status in ("none", "approximation"):
+        notes.append(
+            f"{problem.labels[0]} holds labels: the first thing to try is --per-group "
+            f"{problem.labels[0]}, one form with constants of its own for each"
+        )
+    if exhausted and result.status != "found":
+        notes.append(f"gone through without omission: {'; '.join(exhausted)}")
+    result = replace(
+        result,
+        engine=engine.name,
+        engine_reason=reason,
+        notes=tuple(notes),
+        versions=versions() | engine.versions,
+        seconds=time.monotonic() - began,
+    )
+    return guard.part("the words", lambda: worded(result), _hardly_worded(result))
+
+
+def _result(
+    problem: Problem, config: RecoverConfig, finding: Finding, nulls: dict[str, Null], guard: Guard
+) -> Recovery:
+    """What was found, as numbers; a part that cannot be computed is left out."""
+
+    def shown(what: str, step: Callable[[], T], unknown: U) -> T | U:
+        return guard.part(what, step, unknown, judged=False)
+
     law, selection, evidence = finding.law, finding.selection, finding.evidence
+    grouped, comparison = selection.grouped, finding.comparison
     reference = finding.reference.spec if finding.reference else None
-    constant, parameters = strength(finding), parameters_of(finding)
-    controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
+    constant = guard.part("the strength", lambda: strength(finding), Quantity(name="c"))
+    parameters = guard.part("the parameters", lambda: parameters_of(finding), {})
     numbers = (constant, *parameters.values())
-    gates = law_gates(finding, numbers, THRESHOLDS, problem.non_central) + controls
-    of_any_law = found_gates(finding, THRESHOLDS, problem.non_central) + controls
-    grouped = selection.grouped
-    shortest = grouped.expression if grouped else simplest(law.expression, problem.samples)
-    coefficients = coefficients_of(finding, problem.units)
-    constant = with_unit(constant, problem.constant_unit(reference, constant.name))
+    nothing: list[Gate] = []
+    gates = guard.part(
+        "the conditions on the reference",
+        lambda: law_gates(finding, numbers, THRESHOLDS, problem.non_central), nothing,
+    )  # fmt: skip
+    of_any_law = guard.part(
+        "the conditions on a law",
+        lambda: found_gates(finding, THRESHOLDS, problem.non_central), nothing,
+    )  # fmt: skip
+    controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
+    controls += guard.gates
+    gates, of_any_law = gates + controls, of_any_law + controls
+    shortest = shown(
+        "the shortest way to write it",
+        lambda: grouped.expression if grouped else simplest(law.expression, problem.samples),
+        law.expression,
+    )
+    known = shown("the units", lambda: units_of(finding, problem.units), {})
+    coefficients = shown("the constants", lambda: coefficients_of(finding, known or {}), {})
+    constant = shown(
+        "the units",
+        lambda: with_unit(constant, problem.constant_unit(reference, constant.name)), constant,
+    )  # fmt: skip
     if reference is None and coefficients:
         constant = replace(next(iter(coefficients.values())), name=constant.name)
-    status, per_group = _status(config, of_any_law), _per_group(finding, problem, config)
-    notes = [*_notes(finding, problem, watch, coefficients)]
-    if exhausted and status != "found":
-        notes.append(f"gone through without omission: {'; '.join(exhausted)}")
-    result = Recovery(
+    raw = selection.raw
+    return Recovery(
         recovered=config.form is None and passed(gates),
-        status=status,
+        status=_status(config, of_any_law),
         found_gates=tuple(of_any_law),
         gates=tuple(gates),
-        matches=reference if finding.comparison.verdict in MATCHING else None,
-        verdict=finding.comparison.verdict,
+        matches=reference if comparison.verdict in MATCHING else None,
+        verdict=comparison.verdict,
         reference=reference,
-        expression=written(shortest),
-        written=_as_written(shortest, finding),
-        raw_expression=(
-            written(selection.raw.expression) if selection.raw and not grouped else None
+        expression=shown("its text", lambda: written(shortest), str(shortest)),
+        written=shown(
+            "simple numbers", lambda: _as_written(shortest, finding), str(rounded(shortest, 6))
+        ),
+        raw_expression=shown(
+            "the engine's text",
+            lambda: written(raw.expression) if raw and not grouped else None, None,
         ),
         form=grouped.form if grouped else named(law.form, coefficient_names(law)),
         law=law.name,
         selected_from=law.source,
-        forms=_forms(finding, problem),
+        forms=shown("textbook laws", lambda: _forms(finding, problem), ()),
         constant=constant,
         parameters=parameters,
-        exponents={
-            name: Quantity.named(name, estimate, finding.true_exponents.get(name))
-            for name, estimate in finding.exponents.items()
-        },
+        exponents=shown("the exponents", lambda: _exponents(finding), {}),
         coefficients=coefficients,
         covariance=finding.covariance.tolist() if finding.covariance.ndim == 2 else (),
         domain=domain_of(problem.samples),
         columns=problem.columns,
-        per_group=per_group,
-        points=_points(finding.samples, problem, config),
-        r2=finding.r2,
-        r2_linear=finding.r2_linear,
-        r2_log=finding.r2_log,
-        noise=noise_of(finding),
-        error=evidence.error,
-        worst=evidence.worst,
+        per_group=shown("the groups", lambda: _per_group(finding, problem, config), None),
+        points=shown("some rows", lambda: _points(finding.samples, problem, config), {}),
+        r2=finite(finding.r2),
+        r2_linear=finite(finding.r2_linear),
+        r2_log=finite(finding.r2_log),
+        noise=shown("the size of the errors", lambda: noise_of(finding), ""),
+        error=finite(evidence.error),
+        worst=finite(evidence.worst),
         gap=evidence.gap,
         agreement=Agreement(selection.agreeing, RESAMPLES),
         nulls=nulls,
         rivals=selection.rivals[:5],
         pareto_front=tuple(
-            FrontPoint(**vars(each) | {"expression": written(each.expression)})
-            for each in selection.candidates
+            guard.each("writing them", _front_point, selection.candidates)
         ),
-        engine=engine.name,
-        engine_reason=reason,
+        engine="",
+        engine_reason="",
         rows=problem.rows,
         rows_used=finding.rows,
         rows_left_out=int(finding.outliers.sum()),
         groups=problem.samples.n_effective,
         non_central=problem.non_central,
         error_floor=selection.floor,
-        notes=tuple(notes),
+        notes=shown(
+            "the notes",
+            lambda: tuple(_notes(finding, problem, config, coefficients, known is None)),
+            (),
+        ),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
-        versions=versions() | engine.versions,
-        seconds=time.monotonic() - began,
+    )  # fmt: skip
+
+
+def _formula_alone(problem: Problem, finding: Finding, guard: Guard) -> Recovery:
+    """The formula that was found, and nothing of what is known of it."""
+    formula, unknown = str(finding.law.expression), Quantity(name="c")
+    return Recovery(
+        recovered=False, verdict=UNDECIDED, reference=None, expression=formula, written=formula,
+        form=formula, raw_expression=None, law=None, selected_from=finding.law.source,
+        constant=unknown, exponents={}, parameters={}, r2=None, r2_linear=None, r2_log=None,
+        agreement=Agreement(0, RESAMPLES), nulls={}, gates=tuple(guard.gates),
+        found_gates=tuple(guard.gates), engine="", engine_reason="", pareto_front=(),
+        rows=problem.rows, rows_used=finding.rows, groups=problem.samples.n_effective,
+        non_central=problem.non_central, error_floor=finding.selection.floor,
+        columns=problem.columns,
+    )  # fmt: skip
+
+
+def _front_point(candidate: Candidate) -> FrontPoint:
+    return FrontPoint(**vars(candidate) | {"expression": written(candidate.expression)})
+
+
+def _exponents(finding: Finding) -> dict[str, Quantity]:
+    return {
+        name: Quantity.named(name, estimate, finding.true_exponents.get(name))
+        for name, estimate in finding.exponents.items()
+    }
+
+
+def _hardly_worded(result: Recovery) -> Recovery:
+    """The formula and the notes, if its sentences fail."""
+    sentence = f"The best formula is {result.expression}."
+    notes = (f"Note: {note}." for note in result.notes)
+    return replace(
+        result,
+        explanation=" ".join([sentence, *notes]),
+        conclusion=sentence,
+        summary={"law": result.written},
     )
-    return worded(result)
 
 
 def _status(config: RecoverConfig, gates: list[Gate]) -> Status:
@@ -254,6 +359,9 @@ def noise_of(finding: Finding) -> str:
         }.get(kind, 0.0)
     if kind == "given":
         return "as given"
+    if kind == "binomial" and samples.trials is not None:
+        low, high = int(samples.trials.min()), int(samples.trials.max())
+        return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
     if kind == "additive":
         return f"additive, {size:.2g}"
     if kind == "relative":
@@ -267,7 +375,7 @@ def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[s
     """Some rows, for pictures."""
     some = samples.thinned(200, np.random.default_rng(0))
     columns: dict[str, Any] = dict(zip(some.features, some.X.T.tolist(), strict=False))
-    if config.per_group is not None:
+    if config.per_group is not None and some.indicators == len(problem.group_values):
         columns[config.per_group] = [problem.group_values[g] for g in some.indicated]
     return {
         name: tuple(values) for name, values in (columns | {some.target: some.y.tolist()}).items()
@@ -275,7 +383,7 @@ def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[s
 
 
 def _forms(finding: Finding, problem: Problem) -> tuple[str, ...]:
-    if not problem.any_law:
+    if not problem.any_law or problem.component:
         return ()
     grouped, samples = finding.selection.grouped, finding.samples
     law = finding.law if grouped is None else grouped.of_group(0)
@@ -284,7 +392,7 @@ def _forms(finding: Finding, problem: Problem) -> tuple[str, ...]:
 
 def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> PerGroup | None:
     law = finding.selection.grouped
-    if law is None or config.per_group is None:
+    if law is None or config.per_group is None or len(law.values) != len(problem.group_values):
         return None
     covariance, places = finding.covariance, law.places
     if covariance.ndim == 2:  # of all constants together
@@ -295,8 +403,9 @@ def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> Per
 
 
 def _notes(
-    finding: Finding, problem: Problem, watch: Watch, coefficients: Mapping[str, Quantity]
-) -> Iterator[str]:
+    finding: Finding, problem: Problem, config: RecoverConfig, coefficients: Mapping[str, Quantity],
+    unfitting: bool,
+) -> Iterator[str]:  # fmt: skip
     """What was done to the rows, and whatever else qualifies the result."""
     yield from problem.notes
     judged = len(finding.samples.y)
@@ -312,17 +421,18 @@ def _notes(
             "that of the other groups, and has no interval"
         )
     if finding.outliers.any():
-        yield outlier_note(finding.outliers)
-    if problem.units:
-        try:
-            constant_units(finding.law.form, problem.units, problem.units[finding.samples.target])
-        except ValueError:
-            yield "the units of the columns do not fit the formula, so its constants have none"
-    if watch.ended:
+        given = finding.samples.unit is not None
+        yield outlier_note(finding.outliers, problem.named_rows(finding.outliers), given)
+    if config.own_table:
+        yield from dependences(finding.samples)
+    values = finding.evidence.values
+    if FEW_VALUES < values <= MOST_FEW and judged >= SHARED * values:
         yield (
-            f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
-            "longer one may find more"
+            f"{finding.samples.target} has {values} different values in {judged} rows: formulas "
+            "that differ by less than its steps cannot be told apart"
         )
+    if unfitting:
+        yield "the units of the columns do not fit the formula, so its constants have none"
 
 
 def _permuted(problem: Problem, search: Search) -> Null:
@@ -333,8 +443,11 @@ def _permuted(problem: Problem, search: Search) -> Null:
     watch = Watch(0.4 * config.limit(problem.any_law))
     finding = find(
         replace(problem, samples=shuffled, every=None),
-        replace(search, engine=search.engine.as_far(), config=config, watch=watch, units=None),
-    )
+        replace(
+            search, engine=search.engine.as_far(), config=config, watch=watch, units=None,
+            guard=Guard(),
+        ),
+    )  # fmt: skip
     quantities = (strength(finding), *parameters_of(finding).values())
     of_any_law = found_gates(finding, THRESHOLDS, None)
     return Null(
@@ -353,12 +466,18 @@ def strength(finding: Finding) -> Quantity:
     return Quantity.named("c", finding.intervals[0] if finding.intervals else None, None)
 
 
-def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Quantity]:
-    """Every fitted number with its interval, and its unit if the columns have units."""
-    law, known = finding.law, dict[str, Unit]()
-    if units:
-        with contextlib.suppress(ValueError):
-            known = constant_units(law.form, units, units[finding.samples.target])
+def units_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Unit] | None:
+    """The units of the formula's constants, by symbol; None if the columns' do not fit it."""
+    if not units:
+        return {}
+    with contextlib.suppress(ValueError):
+        return constant_units(finding.law.form, units, units[finding.samples.target])
+    return None
+
+
+def coefficients_of(finding: Finding, known: Mapping[str, Unit]) -> dict[str, Quantity]:
+    """Every fitted number with its interval, and its unit if that is known."""
+    law = finding.law
     intervals = zip(coefficient_names(law), finding.intervals, strict=False)
     return {
         name: with_unit(Quantity.named(name, interval, None), known.get(constant_symbol(i).name))
@@ -367,8 +486,11 @@ def coefficients_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Qu
 
 
 def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
-    """A quantity with a unit; a constant of physics is recognised by both."""
-    if unit is None:
+    """A quantity with a unit; a constant of physics is recognised by both.
+
+    The unit of a high power may have a size beyond floats: then there is none.
+    """
+    if unit is None or not 0 < unit.size < math.inf:
         return quantity
     value, low, high = quantity.value, quantity.low, quantity.high
     known = quantity.recognised

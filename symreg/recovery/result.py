@@ -11,9 +11,10 @@ import pandas as pd
 import sympy
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
-from orbits.expressions import names_of, parse_expression
+from orbits.expressions import OWN, names_of, parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, wrapped
+from orbits.tables import as_frame, spellings
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
@@ -111,7 +112,7 @@ class PerGroup:
     """
 
     column: str
-    values: tuple[str | float, ...]
+    values: tuple[str | int | float, ...]
     form: str
     constants: dict[str, tuple[str, ...]]
     covariance: tuple[tuple[tuple[float, ...], ...], ...] = ()
@@ -252,18 +253,18 @@ class Recovery(Result):
         if (groups := self.per_group) is not None:
             text = groups.form
             values = {name: values[of[0]] for name, of in groups.constants.items() if len(of) == 1}
-        formula, symbols = self.parsed(text)
+        formula, symbols = self._parsed(text)
         return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
 
-    def parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
+    def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""
-        symbols = {name: sympy.Symbol(name, positive=True) for name in names_of(text)}
+        symbols = {name: sympy.Symbol(name, positive=True) for name in names_of(text, OWN)}
         for name, (low, _) in self.domain.items():
             if low <= 0 and name in symbols:
                 symbols[name] = sympy.Symbol(name, real=True)
         for name in (*self.coefficients, *(self.per_group.constants if self.per_group else ())):
             symbols[name] = sympy.Symbol(name, real=True)
-        return parse_expression(text, symbols), symbols
+        return parse_expression(text, symbols, OWN), symbols
 
     def predict(self, features: Mapping[str, Any] | pd.DataFrame) -> np.ndarray:
         """The law's value at given features.
@@ -277,6 +278,7 @@ class Recovery(Result):
         Raises:
             ValueError: if a feature that the formula has is not given.
         """
+        features = features if isinstance(features, Mapping) else as_frame(features)
         names, X = self._columns_of(features)
         if names:
             return evaluate(self.formula, names, X)
@@ -315,7 +317,10 @@ class Recovery(Result):
         if groups.column not in given:
             raise ValueError(f"the constants differ by group: {groups.column} is needed too.")
         place = {value: index for index, value in enumerate(groups.values)}
-        column = np.atleast_1d(np.asarray(given[groups.column])).tolist()
+        column = [
+            next((each for each in spellings(label) if each in place), label)
+            for label in np.atleast_1d(np.asarray(given[groups.column])).tolist()
+        ]
         if unknown := sorted(set(column) - set(place), key=str):
             some = ", ".join(map(str, groups.values[:10]))
             more = f" and {len(place) - 10} more" if len(place) > 10 else ""
@@ -375,6 +380,7 @@ class Recovery(Result):
         Raises:
             ValueError: if a feature that the formula has is not given.
         """
+        features = features if isinstance(features, Mapping) else as_frame(features)
         value = self.predict(features)
         names, X = self._columns_of(features)
         spread = np.zeros(len(value))
@@ -387,7 +393,7 @@ class Recovery(Result):
             values = self.by_group()[own].to_numpy(dtype=float)[group].T
             covariance = np.array(groups.covariance)[group]
         if len(covariance):
-            form, symbols = self.parsed(text)
+            form, symbols = self._parsed(text)
             numbered = form.xreplace({symbols[n]: constant_symbol(i) for i, n in enumerate(own)})
             slopes = np.column_stack(
                 [
@@ -409,7 +415,8 @@ class Recovery(Result):
         """The law beside its data, and the residuals.
 
         Returns:
-            The matplotlib `Figure`.
+            The matplotlib `Axes` of the law; that of the residuals is below it, in
+            `.figure.axes`.
 
         Raises:
             ValueError: if the result was written without its rows.
@@ -440,6 +447,11 @@ class Recovery(Result):
         more = {"found": self.found, "exponent": as_json(self.exponent), "mathml": self.mathml}
         return super().to_dict() | more
 
+    def sympy(self, text: str | None = None) -> "sympy.Expr":
+        """The selected formula in sympy, as `formula`; or another of this result, such as a rival's
+        or one of the Pareto front's `expression`."""
+        return self.formula if text is None else self._parsed(text)[0]
+
     def latex(self, precision: int = 4) -> str:
         """The formula in LaTeX, with so many digits per number."""
         return str(sympy.latex(rounded(self.formula, precision)))
@@ -454,10 +466,11 @@ class Recovery(Result):
         return f"<table>{cells}</table><p>{html.escape(self.conclusion)}</p>"
 
     def __repr__(self) -> str:
-        status = "recovered" if self.recovered else "not recovered"
+        status = {"none": "no law"}.get(self.status, self.status)
         if self.reference is None:
-            status = {"none": "no law"}.get(self.status, self.status)
-        return f"Recovery({self.expression}; {self.verdict}, {status})"
+            return f"Recovery({self.expression}; {status})"
+        status += ", recovered" if self.recovered else ", not recovered"
+        return f"Recovery({self.expression}; {status}; {self.verdict} beside {self.reference})"
 
     def __str__(self) -> str:
         """The law and its numbers as a table, and the conclusion."""

@@ -12,8 +12,8 @@ class Rival:
         expression: numbers fitted.
         weight: share of the posterior over all searched.
         complexity: in nodes.
-        as_good: whether it explains the table as well as the selected formula, pays for extra
-            numbers, and is not a special case: another law that the table allows.
+        as_good: whether it explains the table as well as the selected formula, is not clearly
+            longer, and does not hold it as a special case: another law that the table allows.
         measure_at: values of the features near the table where the two part; empty for others.
         difference: relative, there.
     """

@@ -10,8 +10,8 @@ Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an informat
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sympy
@@ -26,6 +26,7 @@ from symreg.fit.grouped import GroupedLaw
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp
 from symreg.fit.refine import (
+    CLEARLY_BETTER,
     Law,
     effective_floor,
     freed,
@@ -36,15 +37,28 @@ from symreg.fit.refine import (
     simplified,
 )
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate, with_floats, written
+from symreg.formulas.config import EXPONENT_MARGIN
+from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.neighbours import ALIKE, Parting, as_good, widened
+from symreg.recovery.guard import Guard
+from symreg.recovery.neighbours import (
+    ALIKE,
+    Parting,
+    as_good,
+    shortened,
+    widened,
+    without_lone_part,
+)
 from symreg.recovery.rival import Rival
 
 RESAMPLES = 100
 """Draws of groups for the agreement, whose standard error is then 5 % at most."""
+
+
+LONE = 20
+"""Laws of a pool with parts for single rows that are shortened, at most."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,8 @@ class Search:
             fit.
         units: by column and of the target, if known; formulas that cannot match them are dropped.
         every_group: rows of all groups, if forms are searched in a part of them: these choose.
+        guard: of the steps after the searches.
+        known: candidates of an earlier search, with other rows.
     """
 
     engine: Engine
@@ -67,6 +83,8 @@ class Search:
     guesses: Sequence[sympy.Expr] = ()
     units: Mapping[str, Unit] | None = None
     every_group: Samples | None = None
+    guard: Guard = field(default_factory=Guard)
+    known: Sequence[Candidate] = ()
 
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
@@ -77,7 +95,11 @@ class Search:
         fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, 2)
         total = sum(map(len, fronts))
         self.watch.say(lambda: f"{plural(len(fronts), 'search')} found {total} formulas", True)
-        return [candidate for front in fronts for candidate in front]
+        return [*self.known, *(candidate for front in fronts for candidate in front)]
+
+    def allowed(self, laws: Sequence[Law]) -> list[Law]:
+        """Those of the operators that the search is restricted to."""
+        return [law for law in laws if self.engine.question.allows(law.expression)]
 
     def guessed(self, samples: Samples) -> list[Law]:
         """The guesses, their constants fitted from one on."""
@@ -104,6 +126,7 @@ class Selection:
         grouped: the law's constants in every group, if groups have their own.
         forms: other forms so, the best first.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
+        cut_short: whether the search ended at its limit, and one more term may have paid.
     """
 
     law: Law
@@ -117,30 +140,64 @@ class Selection:
     grouped: GroupedLaw | None = None
     forms: tuple[GroupedLaw, ...] = ()
     saved: float | None = None
+    cut_short: bool = False
 
 
 def select(samples: Samples, search: Search) -> Selection:
     """Search with every seed and select one formula from all.
 
     Raises:
-        ValueError: if nothing can be fitted to the rows, or nothing has the units that were given.
+        ValueError: if nothing can be fitted to the rows.
     """
-    config, units = search.config, search.units
-    if config.form is not None:
-        return _form(config.form, samples, config)
-    candidates = search.candidates(samples.rows(sharp(samples)))
-    laws = _refitted(candidates, samples) + search.guessed(samples)
-    named = fitted_laws(samples)
+    if search.config.form is not None:
+        return _form(search.config.form, samples, search)
+    candidates, guard = search.candidates(samples.rows(sharp(samples))), search.guard
+    laws = guard.part("the fits", lambda: _refitted(candidates, samples, guard), [])
+    laws += guard.part("the guesses", lambda: search.guessed(samples), [])
+    laws = search.allowed(laws)
+    named = search.allowed(guard.part("the named laws", lambda: fitted_laws(samples), []))
+    if not laws and not named and candidates and (guard.dropped or guard.unjudged):
+        best = min(candidates, key=lambda each: each.loss)
+        return unjudged(_as_proposed(best), search, candidates)
     if not laws and not named:
+        if operators := search.engine.question.operators:
+            raise ValueError(
+                f"no formula of the operators {', '.join(operators)} was found; allow more of them."
+            )
         raise ValueError("no formula can be fitted to these rows: their values are too far apart.")
+    return guard.part(
+        "the choice among the formulas",
+        lambda: _chosen(candidates, laws, named, samples, search),
+        unjudged(min(laws or named, key=lambda law: law.mean_square), search, candidates),
+    )
+
+
+def _as_proposed(candidate: Candidate) -> Law:
+    """A candidate with the numbers that its engine gave it."""
+    form, constants = skeleton(candidate.expression)
+    return Law(
+        form, tuple(constants), candidate.loss, 0.0, candidate.complexity, candidate.engine,
+        candidate.seed,
+    )  # fmt: skip
+
+
+def unjudged(law: Law, search: Search, candidates: Sequence[Candidate] = ()) -> Selection:
+    """A law alone, of which nothing else could be computed."""
+    rivals = (Rival(str(law.expression), 1.0, law.nodes),)
+    return Selection(
+        law, None, 0, search.config.floor, ErrorModel(), candidates, laws=(law,), rivals=rivals
+    )
+
+
+def _chosen(
+    candidates: Sequence[Candidate], laws: list[Law], named: list[Law], samples: Samples,
+    search: Search,
+) -> Selection:  # fmt: skip
+    """One formula of all, and its robustness."""
+    config, units, guard = search.config, search.units, search.guard
     if units:
         consistent = _consistent(laws, samples, units)
-        if config.units and not consistent:
-            raise ValueError(
-                "no formula that was searched can have the units of the columns; check them, or "
-                "leave --units out."
-            )
-        # units that were read from headers may be wrong: better a formula without than none
+        # the units may be wrong: better a formula without, and a note, than none
         units = units if consistent else None
         laws = consistent or laws
         named = _consistent(named, samples, units) if units else named
@@ -149,18 +206,25 @@ def select(samples: Samples, search: Search) -> Selection:
     samples, n = errors.of(samples), samples.n_effective
     best = sorted(laws, key=lambda law: law.criterion(n, floor))[:20]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
-    pool = [simplified(law, samples, floor) for law in best]
+    pool = search.allowed([simplified(law, samples, floor) for law in best])
     if units:
         pool = _consistent(pool, samples, units)
     pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
     if not floor:
         # within a field's own error neighbours cannot be told apart
-        pool = merged_by_form(widened(pool, samples, floor))
+        wider = guard.part(
+            "the formulas beside it", lambda: widened(pool, samples, floor, search.allowed), pool
+        )
+        pool = merged_by_form(wider)
     if units:
         pool = _consistent(pool, samples, units)
     pool.sort(key=lambda law: law.criterion(n, floor))
-    law = preferred(pool, n, floor)
-    partings = {} if floor else as_good(law, pool[:200], samples)
+    law, pool = for_many_rows(pool, samples, floor, shortened)
+    cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)
+    partings: dict[Law, Parting] = {}
+    if not floor:
+        rest = pool[:200]
+        partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
     selected = law
     if errors.kind != "none":
         law = freed(law, samples)
@@ -168,7 +232,7 @@ def select(samples: Samples, search: Search) -> Selection:
     unlike = [
         each
         for each in _unlike(law, pool, samples)
-        if each is not selected and not is_same_law(each, law, samples, True)
+        if each is not selected and not is_same_law(each, law, samples)
     ]
     # the share is that of what was selected: the numbers freed since are for their intervals
     ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
@@ -176,31 +240,43 @@ def select(samples: Samples, search: Search) -> Selection:
     return Selection(
         law=law,
         raw=preferred(own, n, floor) if own else None,
-        agreeing=agreeing_with(
-            law, pool, samples, floor, config.seed, lambda other: is_same_law(law, other, samples)
+        agreeing=guard.part(
+            "the choice in resamples",
+            lambda: agreeing_with(
+                law, pool, samples, floor, config.seed,
+                lambda other: is_same_law(law, other, samples, EXPONENT_MARGIN),
+            ),
+            0,
         ),
         floor=floor,
         errors=errors,
         candidates=candidates,
         laws=ranked,
         rivals=rivals,
-        saved=None if floor or errors.kind == "none" else nats_saved(selected, samples),
-    )
+        saved=None if floor or errors.kind == "none" else guard.part(
+            "the shortest polynomial", lambda: nats_saved(selected, samples), None
+        ),
+        cut_short=cut_short,
+    )  # fmt: skip
 
 
-def _form(text: str, samples: Samples, config: RecoverConfig) -> Selection:
+def _form(text: str, samples: Samples, search: Search) -> Selection:
     """A user's form in place of a search."""
-    errors, (law,) = errors_of(
-        samples, [fit_form(text, samples)], config.floor, noise=config.errors
-    )
-    ranked, rivals = rivals_of([law], samples.n_effective, config.floor, {})
-    return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
+    config, fitted = search.config, fit_form(text, samples)
+
+    def judged() -> Selection:
+        errors, (law,) = errors_of(samples, [fitted], config.floor, noise=config.errors)
+        ranked, rivals = rivals_of([law], samples.n_effective, config.floor, {})
+        return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
+
+    return search.guard.part("the errors", judged, unjudged(fitted, search))
 
 
 def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]) -> list[Law]:
     """Those that some units of their constants make consistent, exact numbers freed if need be.
 
-    The 2 of 2·v_y is a number of a table without units, and a frequency of one with them.
+    The 2 of 2·v_y is a number of a table without units, and a frequency of one with them; the 1 of
+    x + 1 is a length there, and so is that of exp(-x).
     """
 
     def fits(law: Law) -> bool:
@@ -209,19 +285,26 @@ def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]
             return True
         return False
 
-    every = (law if fits(law) else freed(law, samples) for law in laws)
-    return [law for law in every if fits(law)]
+    def ways(law: Law) -> Iterator[Law]:
+        yield law
+        yield freed(law, samples)
+        yield freed(law, samples, ones=True)
+
+    every = (next(filter(fits, ways(law)), None) for law in laws)
+    return [law for law in every if law is not None]
 
 
-def _refitted(candidates: Sequence[Candidate], samples: Samples) -> list[Law]:
+def _refitted(candidates: Sequence[Candidate], samples: Samples, guard: Guard) -> list[Law]:
     """Every formula once, the searches' best first."""
     laws: dict[str, Law] = {}
-    expressions: set[sympy.Expr] = set()
+    distinct: dict[sympy.Expr, Candidate] = {}
     for candidate in sorted(candidates, key=lambda candidate: candidate.loss):
-        if candidate.expression in expressions:
-            continue
-        expressions.add(candidate.expression)
-        law = refitted(candidate.expression, samples, candidate.engine, candidate.seed)
+        distinct.setdefault(candidate.expression, candidate)
+
+    def refit(each: Candidate) -> Law | None:
+        return refitted(each.expression, samples, each.engine, each.seed)
+
+    for law in guard.each("their fit", refit, distinct.values()):
         if law is None:
             continue
         same = laws.get(law.key)
@@ -245,6 +328,25 @@ def merged_by_form(laws: Sequence[Law]) -> list[Law]:
         )
         for key, law in best.items()
     ]  # fmt: skip
+
+
+def for_many_rows(
+    pool: Sequence[Law], samples: Samples, floor: float,
+    shorter: Callable[[Law, Samples], Iterable[Law]],
+    refit: Callable[[Law, Samples], Law] = refit_law,
+) -> tuple[Law, list[Law]]:  # fmt: skip
+    """The preferred law of a sorted pool, no part of which is for a single group of rows, and the
+    pool with the shorter form of each law that has one in its place."""
+    pool, n = list(pool), samples.n_effective
+    law = preferred(pool, n, floor)
+    for _ in range(0 if floor else LONE):
+        short = without_lone_part(law, shorter(law, samples), samples, floor, refit)
+        if short is None:
+            break
+        pool = [each for each in pool if each not in (law, short)] + [short]
+        pool.sort(key=lambda law: law.criterion(n, floor))
+        law = preferred(pool, n, floor)
+    return law, pool
 
 
 def agreeing_with(
@@ -282,6 +384,21 @@ def agreeing_with(
         costs = [(each.criterion(n, floor), each.length(n)) for each in drawn]
         chosen[costs.index(min(costs))] += 1
     return sum(times for k, times in chosen.items() if same(pool[k]))
+
+
+def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:
+    """Whether a sum beats every shorter one clearly, and no longer one was tried: so may the next
+    term."""
+
+    def terms(each: Law) -> int:
+        return max((len(node.args) for node in each.form.atoms(sympy.Add)), default=1)
+
+    own, least = terms(law), law.criterion(n, floor) + CLEARLY_BETTER
+    others = [each for each in pool if each != law]
+    return own > 2 and all(
+        terms(each) <= own and (terms(each) == own or each.criterion(n, floor) > least)
+        for each in others
+    )
 
 
 def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:

@@ -56,19 +56,19 @@ class Thresholds:
     copier_likeness: float = 0.5
     """Smallest cosine between a parrot's errors and a naive copier's on undisturbed orbits."""
     far_error: float = 0.03
-    """Largest median relative error of the acceleration in a family of far states, as for a part of
-    the field (`field_part`); at least three times the injected law's is allowed."""
-    far_right: float = 0.9
-    """Smallest share of states within 10 %, in every family of far states and on a model's own
-    predictions; three times what the injected law lacks may be missing."""
+    """Largest median relative error of the acceleration on the density of far states, as for a part
+    of the field (`field_part`)."""
     all_right: float = 0.95
-    """The same of all far states: what every family lacks may be one corner that all share."""
+    """Share of the density within 10 % that is exceeded with 95 % confidence."""
+    far_right: float = 0.9
+    """The same in other families of far states, behind every past, and on a model's own
+    predictions; families and pasts fail where they certainly have fewer."""
     cell_right: float = 0.7
-    """The same in every cell of distance, speed and direction with `cell_states` of them."""
-    cell_states: int = 10
-    """A share below 0.7 of ten states has a chance of 1 % if nine in ten are right."""
+    """The same in every cell of distance, speed and direction."""
     answered: float = 0.5
     """Smallest share of far states on which a model says anything."""
+    rolled_answered: float = 0.9
+    """The same on its own predictions, within the distances that it answers."""
     lookup_ratio: float = 2.0
     """Smallest ratio of the mean error of the best lookup of the same orbits to the model's own."""
     field_error: float = 0.05

@@ -12,12 +12,15 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
-from orbits.expressions import CONSTANTS, FUNCTIONS, MAX_NUMBER
+from orbits.expressions import CONSTANTS, FUNCTIONS, TYPED
 from orbits.options import require_known
+from orbits.quantities import carried_unit
 from orbits.tables import (
     LARGEST,
-    holds_numbers,
+    label_order,
     name_of,
+    named_rows,
+    numbers_of,
     read_columns,
     require_column,
 )
@@ -26,7 +29,7 @@ from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 from symreg.formulas.units import HEADER_UNIT
 
-LARGEST_TARGET = MAX_NUMBER / 10
+LARGEST_TARGET = TYPED.number / 10
 """Of a target's numbers, so that a formula can hold them, and of their standard errors."""
 LEAST_ROWS = 5
 FEW_ROWS = 20
@@ -40,7 +43,8 @@ MOST_ROWS = 50_000
 class UserTable:
     """The rows kept of the requested columns, checked, and all of them if only a part was kept.
 
-    `rows` is their number in the file; notes say what was done to them.
+    `rows` is their number in the file, and the index their places there (`read_columns`); notes say
+    what was done to them.
     """
 
     table: pd.DataFrame
@@ -59,17 +63,17 @@ def read_user_table(
 ) -> UserTable:
     """The columns of a file or a DataFrame, and at most `MOST_ROWS` of their rows to search.
 
-    Labels need not be numbers. Bad rows have no finite number somewhere: refused, or left out with
-    mend. Of targets no powers are taken but squares, so that they may be larger.
+    Labels need not be numbers. Bad rows have no finite number, or no label, somewhere: refused, or
+    left out with mend. Of targets no powers are taken but squares, so that they may be larger.
 
     Raises:
         ValueError: if the file is missing or unreadable, a column is missing, not numeric, or has
             values that are not finite, or there are too few rows (says which).
     """
-    table, there = read_columns(source, columns, blank_lines=False)
+    table, there = read_columns(source, columns, blank_lines=False, labels=labels)
     name = name_of(source)
     for column in columns:
-        require_column(column, there, name)
+        require_column(column, there, name, without_unit)
     table, rows = table[list(columns)], len(table)
     notes: tuple[str, ...] = ()
     if bad_rows == "mend" and rows:
@@ -82,15 +86,18 @@ def read_user_table(
         raise ValueError(
             f"{name} has {rows} row(s); a law needs at least {LEAST_ROWS}, better hundreds."
         )
-    for column in (name for name in columns if name not in labels):
-        most = LARGEST_TARGET if column in targets else LARGEST
-        table[column] = _numeric(table[column], name, column, most)
+    for column in columns:
+        if column in labels:
+            _require_labels(table[column], source)
+        else:
+            most = LARGEST_TARGET if column in targets else LARGEST
+            table[column] = _numeric(table[column], source, most)
     if rows < FEW_ROWS:
         notes += (f"{rows} rows are few: many formulas fit them, and little can be held out",)
-    table, every = table.reset_index(drop=True), None
+    every = None
     if rows > MOST_ROWS:
         drawn = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
-        table, every = table.iloc[np.sort(drawn)].reset_index(drop=True), table
+        table, every = table.iloc[np.sort(drawn)], table
     return UserTable(table, rows, notes, every)
 
 
@@ -101,15 +108,17 @@ def samples_of(
     groups: str | None = None,
     sigma: str | None = None,
     sigma_of: Mapping[str, str] | None = None,
+    trials: str | None = None,
 ) -> Samples:
     """The regression problem of a table.
 
     Equal values of the column `groups` are one observation (an orbit). `sigma` is a column of the
-    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%.
+    target's standard errors, or a number; `sigma_of` the same by feature, or a share as in 5%;
+    `trials` a column of numbers of trials of which the target is a share, or a number.
 
     Raises:
-        ValueError: for a target that is constant, standard errors that are not positive (of
-            features, negative), or the same column twice (says which).
+        ValueError: for a target that is constant, or no share of trials, standard errors that are
+            not positive (of features, negative), or the same column twice (says which).
     """
     table = read.table
     require_names(target, features)
@@ -125,13 +134,16 @@ def samples_of(
         tuple(features),
         group_numbers(table, groups),
         target=target,
+        row_numbers=table.index.to_numpy(),
     )
     unit = 1.0
+    if trials is not None:
+        samples = replace(samples, trials=_trials(table, trials, target))
     if sigma is not None:
         errors = _errors(table, sigma)
         # residuals stay relative in size
         unit = float(np.sqrt(np.mean((floored(y) / errors) ** 2)))
-        samples = replace(samples, errors=unit * errors)
+        samples = replace(samples, errors=unit * errors, unit=unit)
     given = {name: text for name, text in (sigma_of or {}).items() if name in features}
     if not given:
         return samples
@@ -160,24 +172,56 @@ def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[st
     return sigmas
 
 
-def written_names(names: Sequence[str]) -> dict[str, str]:
+def written_names(names: Sequence[str], there: Sequence[str] = ()) -> dict[str, str]:
     """How formulas write columns: by name, without what a formula cannot contain.
 
     `log P (days)` is written `log_P_days`, `r²` `r2`, `lambda` is `lambda_`, and `pi`, a number,
-    `pi_`.
+    `pi_`. A column that a formula can name keeps its name, whatever others are called; and none
+    takes the name of another column of the table (`there`).
     """
-    taken: dict[str, str] = {}
-    for name in names:
-        # as Python reads names: r² is r2
-        text = unicodedata.normalize("NFKC", without_unit(name))
-        text = "".join(each if f"_{each}".isidentifier() else "_" for each in text)
-        text = re.sub("__+", "_", text).strip("_") or "x"
-        if not text.isidentifier():
-            text = f"x{text}"
-        while keyword.iskeyword(text) or text in {*FUNCTIONS, *CONSTANTS} or text in taken.values():
-            text += "_"
-        taken[name] = text if not name.isidentifier() or text != name.strip("_") else name
-    return taken
+    plain = {name: _plain(name) for name in names}
+    written = {
+        name: name
+        for name, text in plain.items()
+        if name.isidentifier() and text == name.strip("_") and not _reserved(name)
+    }
+    taken = {*written, *(each for each in there if each not in plain)}
+    for name, text in plain.items():
+        if name not in written:
+            while _reserved(text) or text in taken:
+                text += "_"
+            written[name] = text
+            taken.add(text)
+    return {name: written[name] for name in names}
+
+
+def _plain(name: str) -> str:
+    # as Python reads names: r² is r2
+    text = unicodedata.normalize("NFKC", without_unit(name))
+    text = "".join(each if f"_{each}".isidentifier() else "_" for each in text)
+    text = re.sub("__+", "_", text).strip("_") or "x"
+    text = text if text.isidentifier() else f"x{text}"
+    return unicodedata.normalize("NFKC", text)  # the x and what stood alone may be one letter
+
+
+def _reserved(text: str) -> bool:
+    return keyword.iskeyword(text) or text in FUNCTIONS or text in CONSTANTS
+
+
+def in_written_names(text: str, written: Mapping[str, str]) -> str:
+    """A user's formula with columns as formulas write them.
+
+    A name that is a column's, letter by letter, is that column: Python would read `µ` (micro) as
+    `μ` (mu), and `lambda` as no name.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match[0]
+        called = name in FUNCTIONS and text[match.end() :].lstrip().startswith("(")
+        number = re.fullmatch(r"[\d.]+([eE]\d*)?", name)
+        return name if called or number else written.get(name, name)
+
+    return re.sub(r"[^\s()+\-*/^,;=]+", replaced, text)
 
 
 def without_unit(header: str) -> str:
@@ -285,21 +329,29 @@ def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
     """(row,) numbers of the groups: equal values of a column, or each row by itself."""
     if groups is None:
         return np.arange(len(table))
-    return np.asarray(table.groupby(groups, sort=True).ngroup())
+    return _ordered(table[groups])[1]
+
+
+def _ordered(values: pd.Series) -> tuple[list[Any], np.ndarray]:
+    """The labels in a column, numbers by size before text, and (row,) the place of each row's."""
+    if pd.api.types.is_numeric_dtype(values):
+        places, labels = pd.factorize(values, sort=True)
+        return list(labels), places
+    places, labels = pd.factorize(values)
+    order = sorted(range(len(labels)), key=lambda k: label_order(labels[k]))
+    return [labels[k] for k in order], np.argsort(order)[places]
 
 
 def with_indicators(
     samples: Samples, table: pd.DataFrame, column: str, taken: Sequence[str]
-) -> tuple[Samples, tuple[str | float, ...]]:
+) -> tuple[Samples, tuple[str | int | float, ...]]:
     """Samples with an indicator column, of an unused name, for every value of a column; and those.
 
     Raises:
-        ValueError: for one group, too many, none with rows enough, or rows without a group.
+        ValueError: for one group, too many, or none with rows enough.
     """
-    values = table[column]
-    if missing := int(values.isna().sum()):
-        raise ValueError(f"--per-group {column}: {missing} row(s) have no value there.")
-    counts = values.value_counts().sort_index()
+    labels, places = _ordered(table[column])
+    counts = np.bincount(places)
     if not 2 <= len(counts) <= MOST_GROUPS:
         raise ValueError(
             f"--per-group {column}: the column has {len(counts)} value(s); 2 to {MOST_GROUPS} "
@@ -314,7 +366,7 @@ def with_indicators(
     while any(f"{stem}_{g + 1}" in taken for g in range(len(counts))):
         stem += "_"
     names = tuple(f"{stem}_{g + 1}" for g in range(len(counts)))
-    ones = (values.to_numpy()[:, None] == counts.index.to_numpy()).astype(float)
+    ones = (places[:, None] == np.arange(len(counts))).astype(float)
     indicated = replace(
         samples, X=np.column_stack([samples.X, ones]), names=(*samples.names, *names),
         indicators=len(names),
@@ -325,7 +377,28 @@ def with_indicators(
             indicated, feature_errors=np.column_stack([samples.feature_errors, 0 * ones]),
             shares=np.concatenate([samples.shares, none]),
         )  # fmt: skip
-    return indicated, tuple(each if isinstance(each, str) else float(each) for each in counts.index)
+    return indicated, tuple(map(_label, labels))
+
+
+def _label(label: Any) -> str | int | float:
+    """A label of Python's own types: a whole number is an int where no float holds it."""
+    if isinstance(label, str):
+        return label
+    large = isinstance(label, (int, np.integer)) and abs(int(label)) >= 2**53
+    return int(label) if large else float(label)
+
+
+def label_columns(
+    source: str | os.PathLike[str] | pd.DataFrame, used: Sequence[str]
+) -> tuple[str, ...]:
+    """Other columns of text whose values, each in several rows, may tell groups apart."""
+    others = [name for name in read_columns(source)[1] if name not in used]
+    if not others or len(others) > 50:  # of a wide table reading them all would take long
+        return ()
+    table, _ = read_columns(source, others, blank_lines=False)
+    texts = (name for name in others if not pd.api.types.is_numeric_dtype(table[name]))
+    most = min(MOST_GROUPS, len(table) // LEAST_ROWS)
+    return tuple(name for name in texts if 2 <= table[name].astype(str).nunique() <= most)
 
 
 def sigma_column(sigma: str | None) -> str | None:
@@ -367,33 +440,90 @@ def _errors(table: pd.DataFrame, sigma: str, feature: str | None = None) -> np.n
     return errors
 
 
+def _trials(table: pd.DataFrame, trials: str, target: str) -> np.ndarray:
+    """(row,) numbers of trials of which the target is a share."""
+    column = sigma_column(trials)
+    numbers = (
+        np.full(len(table), float(trials)) if column is None else table[column].to_numpy(float)
+    )
+    if not np.all(np.isfinite(numbers) & (numbers >= 1)):
+        raise ValueError(f"--trials {trials}: numbers of trials must be finite and at least 1.")
+    y = table[target].to_numpy(dtype=float)
+    if not np.all((y >= 0) & (y <= 1)):
+        raise ValueError(
+            f"--trials: {target} must be a share of trials, from 0 to 1; it goes from {y.min():g} "
+            f"to {y.max():g}. Divide counts by their trials."
+        )
+    return numbers
+
+
 def _without_bad_rows(table: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
     """The rows with a finite number, or a label, in every column."""
     good = np.ones(len(table), dtype=bool)
     for column, values in table.items():
         if column in labels:
             good &= values.notna().to_numpy()
-        elif holds_numbers(values):
-            numbers = pd.to_numeric(values, errors="coerce").to_numpy("float64", na_value=np.nan)
-            finite = np.isfinite(numbers)
-            if 2 * finite.sum() >= len(finite):  # else it is no column of numbers
-                good &= finite
-                table = table.assign(**{str(column): numbers})
+            continue
+        finite = np.isfinite(numbers_of(values))
+        if 2 * finite.sum() >= len(finite):  # else it is no column of numbers
+            good &= finite
     return table[good]
 
 
-def _numeric(values: pd.Series, path: str, name: str, most: float) -> np.ndarray:
-    if not (holds_numbers(values) and pd.api.types.is_numeric_dtype(values)):
-        example = next((v for v in values if not isinstance(v, (int, float))), values.iloc[0])
+def is_complex(value: object) -> bool:
+    """Whether a value is a complex number, or the text of one."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return True
+    text = str(value).strip("() ").replace(" ", "").replace("i", "j")
+    try:
+        return text.endswith("j") and complex(text) is not None
+    except ValueError:
+        return False
+
+
+def _require_labels(values: pd.Series, source: str | os.PathLike[str] | pd.DataFrame) -> None:
+    if missing := values.index[values.isna()].to_list():
         raise ValueError(
-            f"{path}: the column {name} is not numeric (it has {str(example)[:30]!r})."
+            f"{name_of(source)}: the column {values.name} names groups, and {len(missing)} row(s) "
+            f"have no value there: {named_rows(source, missing)}; give one, or leave such rows out "
+            "with --bad-rows mend."
         )
-    numbers = values.to_numpy(dtype="float64", na_value=np.nan)
-    bad = int(np.count_nonzero(~np.isfinite(numbers)))
-    if bad:
+
+
+def _numeric(
+    values: pd.Series, source: str | os.PathLike[str] | pd.DataFrame, most: float
+) -> np.ndarray:
+    path, name, numbers = name_of(source), values.name, numbers_of(values)
+    if (wrong := np.isnan(numbers) & values.notna().to_numpy()).any():
+        row = int(np.argmax(wrong))
+        text = str(values.iloc[row])[:30]
+        if is_complex(values.iloc[row]):
+            raise ValueError(
+                f"{path}: the column {name} has complex values, such as {values.iloc[row]}; give "
+                "their real and imaginary parts, or size and phase, as columns of their own."
+            )
+        if 2 * wrong.sum() < values.notna().sum():
+            raise ValueError(
+                f"{path}, {named_rows(source, [values.index[row]])}: {name} is {text!r}; a number "
+                "is needed. Correct it, or leave such rows out with --bad-rows mend."
+            )
+        advice = ""
+        if isinstance(values.iloc[row], str):
+            advice = (
+                " If it tells materials or other groups apart, --per-group gives each its own "
+                f"constants: --per-group {name} (per_group in Python)."
+            )
+        elif carried_unit(values) is not None:
+            advice = " Give its numbers alone, and their unit with --units."
+        elif pd.api.types.infer_dtype(values, skipna=True).startswith("timedelta"):
+            advice = " Divide durations by a unit first, as by pd.Timedelta('1d') for days."
+        raise ValueError(f"{path}: the column {name} is not numeric (it has {text!r}).{advice}")
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        first = named_rows(source, [values.index[int(np.argmin(finite))]])
         raise ValueError(
-            f"{path}: the column {name} has {bad} value(s) that are not finite, of {len(numbers)}, "
-            f"the first in row {int(np.argmax(~np.isfinite(numbers))) + 1}; "
+            f"{path}: the column {name} has {np.sum(~finite)} value(s) that are not finite, of "
+            f"{len(numbers)}, the first in {first}; "
             "find out where they come from, or leave those rows out with --bad-rows mend."
         )
     largest = float(np.max(np.abs(numbers), initial=0.0))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
-from orbits.units import ONE, parse_unit
-from symreg.formulas.compare import MATCHING
+from orbits.units import parse_unit
+from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import PerGroup, Quantity, Recovery
 from symreg.recovery.thresholds import THRESHOLDS
@@ -148,11 +148,12 @@ def _summary(result: Recovery) -> dict[str, str]:
         rows["form"] = _in_a_line(result.form)
     rows |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
     rows |= {name: interval(each) + _truth(each) for name, each in result.parameters.items()}
-    rows |= {
-        f"exponent of {name}": interval(each) + _truth(each)
-        for name, each in result.exponents.items()
-        if each.value is not None
-    }
+    if result.r2 is not None and result.r2 >= THRESHOLDS.least_r2 and is_power_law(result):
+        rows |= {
+            f"exponent of {name}": interval(each) + _truth(each)
+            for name, each in result.exponents.items()
+            if each.value is not None
+        }
     compared = f"none; beside {result.reference}: {IN_WORDS[result.verdict]}"
     if result.reference is None:
         compared = " or ".join(result.forms) or "none"
@@ -163,6 +164,11 @@ def _summary(result: Recovery) -> dict[str, str]:
         "R², held out": fixed(result.r2),
         "chosen by": "the form given" if result.status == "fitted" else str(result.agreement),
     }
+
+
+def is_power_law(result: Recovery) -> bool:
+    """Whether the formula is a product of powers: only then a feature has an exponent."""
+    return monomial_exponents(result.formula, list(result.exponents)) is not None
 
 
 def _conclusion(result: Recovery) -> str:
@@ -270,7 +276,7 @@ def _by_group(result: Recovery, groups: PerGroup) -> dict[str, str]:
         elif len(members) <= 10:
             each = zip(groups.values, quantities, strict=True)
             rows[name] = "; ".join(
-                f"{group if isinstance(group, str) else f'{group:g}'}: {with_unit(quantity)}"
+                f"{str(group).removesuffix('.0')}: {with_unit(quantity)}"
                 for group, quantity in each
             )
         else:
@@ -311,8 +317,7 @@ def with_unit(quantity: Quantity) -> str:
     """A quantity with its interval and unit, in the base units that its unit is written in."""
     if quantity.unit is None or quantity.unit_in_si is None:
         return interval(quantity)
-    named = 1.0 if quantity.unit == ONE.text else parse_unit(quantity.unit.replace(" ", "*")).size
-    factor = quantity.unit_in_si / named
+    factor = quantity.unit_in_si / parse_unit(quantity.unit).size
     size = "" if math.isclose(factor, 1) else f"× {factor:.4g} "
     return f"{interval(quantity)} {size}{quantity.unit}"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import plain_ticks
@@ -13,9 +13,9 @@ from symreg.weighing.records import CurvePoint, Mass
 
 def plot_weighing(
     masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str, units: Mapping[str, str]
-) -> Figure:
+) -> Axes:
     """The masses with their intervals, and the free curve over the law."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    _, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for mass in masses:
         if mass.value is None or mass.value <= 0:
             continue
@@ -35,4 +35,4 @@ def plot_weighing(
     right.set_xscale("log")
     plain_ticks(right)
     right.set(xlabel=f"distance ({units['length']})", ylabel=f"attraction over that of {law}")
-    return figure
+    return left

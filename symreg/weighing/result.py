@@ -95,7 +95,7 @@ class Weighing(Result):
         """The masses with their intervals, and the free curve over the law.
 
         Returns:
-            The matplotlib `Figure`.
+            The matplotlib `Axes` of the masses; the curve's is beside it, in `.figure.axes`.
         """
         from symreg.weighing.plot import plot_weighing
 

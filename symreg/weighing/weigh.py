@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from orbits.files import as_json
 from orbits.force_samples import ForceSamples
 from orbits.forces import parse_law
 from orbits.options import keywords_of, options_from
+from orbits.progress import Progress, Wanted, told
 from orbits.provenance import versions
 from orbits.simulators.relativity import post_newtonian
 from orbits.units import LENGTHS, G, GivenUnits
@@ -45,7 +46,7 @@ Data = xr.Dataset | ForceSamples | str | os.PathLike[str]
 def weigh(
     data: Data,
     config: WeighConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Wanted = None,
     **options: Any,
 ) -> Weighing:
     """The law between bodies and their masses, from their positions alone.
@@ -60,7 +61,8 @@ def weigh(
             `orbits generate --system nbody`. Or force samples of several bodies: implied by a model
             (`worldmodel.probe`), or measured.
         config: how to weigh.
-        progress: called every few seconds with the progress.
+        progress: called with a line of text every few seconds; False for silence. By default a
+            notebook shows a bar.
         **options: fields of `WeighConfig` that differ from `config`.
 
     Returns:
@@ -71,8 +73,12 @@ def weigh(
 
     Source: weak form after Messenger & Bortz, Multiscale Model. Simul. 19 (2021) 1474.
     """
+    with told(progress, "weigh") as say:
+        return _weigh(data, options_from(WeighConfig, config, options), say)
+
+
+def _weigh(data: Data, config: WeighConfig, say: Progress) -> Weighing:
     began = time.monotonic()
-    config = options_from(WeighConfig, config, options)
     integrated = bool(config.unseen) or config.relativity == "fitted"
     choose_engine(config.engine, config.search.question, own_table=True)
     if config.law:
@@ -81,9 +87,9 @@ def weigh(
         require_possible(config)
     given = config
     equations, notes, config, units = _equations(data, config)
-    equations.watch = Watch(tell=progress)
-    for note in notes if progress else ():
-        progress(f"Note: {note}.")  # type: ignore[misc]
+    equations.watch = Watch(tell=say)
+    for note in notes:
+        say(f"Note: {note}.")
     system = equations.system
     extra = np.zeros_like(equations.left)
     selected = select(equations, config, extra, LENGTHS[units.length])

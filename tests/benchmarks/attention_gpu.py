@@ -1,4 +1,4 @@
-"""The fused passes on a GPU: time against FlashAttention, memory against length.
+"""The Triton kernel and FlexAttention's passes on a GPU: time against FlashAttention, and memory.
 
     python tests/benchmarks/attention_gpu.py --length 4096 --width 128
 
@@ -19,7 +19,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from worldmodel.attention import Visible, make_attention
-from worldmodel.attention.fused import fused_attention
+from worldmodel.attention.fused import flex_passes, fused_attention, passes_for
+from worldmodel.attention.fused import kernel as triton_kernel
 
 TOKENS = 16_384
 PRODUCTS = {"forward": 2, "forward and backward": 7}
@@ -41,9 +42,15 @@ def flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         return scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-def fused(p: float | None, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """LSSA, or LSSAR."""
+def kernel(p: float | None, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """LSSA, or LSSAR, by the Triton kernel."""
+    assert passes_for(v) == "triton"
     return fused_attention(q, k, v, Visible(), p)
+
+
+def flex(p: float | None, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """The same through FlexAttention."""
+    return flex_passes(q, k, v, Visible(), p)
 
 
 def dense(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -53,8 +60,10 @@ def dense(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 CONTESTANTS = {
     "flash softmax": flash,
-    "fused lssa": partial(fused, None),
-    "fused lssar": partial(fused, 3.0),
+    "kernel lssa": partial(kernel, None),
+    "kernel lssar": partial(kernel, 3.0),
+    "flex lssa": partial(flex, None),
+    "flex lssar": partial(flex, 3.0),
 }
 
 
@@ -90,10 +99,15 @@ def main() -> None:
     parser.add_argument("--heads", type=int, default=16)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--block", type=int, nargs=4, help="queries, keys, warps and stages")
     parser.add_argument("--memory", action="store_true", help="peak memory by length as well")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         parser.exit(2, "attention_gpu: this benchmark needs a CUDA device.\n")
+    if options.block:
+        names = ("M", "B", "num_warps", "num_stages")
+        sizes = dict(zip(names, options.block, strict=True))
+        triton_kernel.block_sizes = lambda dtype, width: sizes
     torch.manual_seed(0)
     heads, length, width = options.heads, options.length, options.width
     batch = max(1, TOKENS // length)
@@ -120,7 +134,10 @@ def main() -> None:
             print(json.dumps(row), flush=True)
     if options.memory:
         for longer in (4096, 8192, 16384, 32768):
-            for name, attention in (("fused lssar", CONTESTANTS["fused lssar"]), ("dense", dense)):
+            for name, attention in (
+                ("kernel lssar", CONTESTANTS["kernel lssar"]),
+                ("dense", dense),
+            ):
                 peak = megabytes(attention, 4, longer, 64)
                 print(json.dumps({"length": longer, "kind": name, "peak_mb": peak}), flush=True)
 

@@ -59,7 +59,7 @@ from discovery_tables import BLURRED, COVERED, FORMS, GROUPED, TRAPS, classics, 
 from orbits.expressions import parse_expression
 from symreg.fit.refine import charged, fit, refit_law, refitted
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import MATCHING, compare
+from symreg.formulas.compare import MATCHING, compare, decided
 from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
 from symreg.recovery.recover import recover
 
@@ -349,7 +349,8 @@ def run_classics(arguments: argparse.Namespace) -> None:
             table, target, features, law = classics(seed)[name]
             found = recover(table, target=target, features=features, seed=seed, null=False)
             wanted = skeleton(normal_form(with_floats(parse_expression(law))))[0]
-            same = compare(found.expression, law, features, limit=5.0).verdict in MATCHING
+            both = found.sympy(found.expression), parse_expression(law)
+            same = decided(*both, features, None, 0.05, 5.0).verdict in MATCHING
             same = same or str(skeleton(normal_form(found.formula))[0]) == str(wanted)
             right += same
             print(f"{name:<10} {seed} {'yes' if same else 'no ':<4} found={found.found} "

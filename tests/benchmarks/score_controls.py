@@ -16,13 +16,13 @@ from typing import Any
 
 import orbits
 import worldmodel
-from orbits.files import write_json
-from symreg.experiments.far_field import FarField
+from orbits.files import of_json, write_json
 from symreg.experiments.verdict import COPIERS, Evidence, world_model_kind
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.recover import recover
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls.copiers import Parrot
+from worldmodel.examiner.summary import Examination
 
 MEMORY = "parrot of the training orbits"
 EXPECTED = {
@@ -44,11 +44,11 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
             path = Path(folder) / f"{states}.parquet"
             forces.write(path)
             found[states] = recover(path, options)
-    jacobian = probe(readout="jacobian(states=50)").metrics
+    far = probe(readout="far").to_dict()["examination"]
     orbit, kicked = found["orbit"], found["kicked"]
     evidence_of_kind = Evidence(
-        orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, jacobian["locality"],
-        far=FarField.of(probe(readout="far").to_dict()),
+        orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics,
+        far=of_json(Examination, far, "far"),
     )  # fmt: skip
     kind = world_model_kind(kicked, evidence_of_kind, THRESHOLDS)
     evidence = {
@@ -56,7 +56,7 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
         "kick_r2": kicked.metrics["kick_r2"],
         **{name: orbit.metrics.get(name) for name in COPIERS},
         **{f"{name}_kicked": kicked.metrics.get(name, {}).get("kick_gain") for name in COPIERS},
-        "locality": jacobian["locality"],
+        "right": far["all"]["right"],
     }
     return kind.kind, evidence
 

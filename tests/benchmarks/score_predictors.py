@@ -20,8 +20,8 @@ import numpy as np
 import orbits
 import symreg
 import worldmodel
-from orbits.files import as_json
-from symreg.experiments.far_field import FarField, beside_lookups
+from orbits.files import as_json, of_json
+from symreg.experiments.far_field import beside_lookups
 from symreg.experiments.verdict import (
     NEWTONIAN,
     Evidence,
@@ -32,6 +32,8 @@ from symreg.experiments.verdict import (
 )
 from symreg.recovery.gates import passed
 from symreg.recovery.thresholds import THRESHOLDS
+from worldmodel.examiner.answers import Answers
+from worldmodel.examiner.summary import Examination
 
 LOOKUPS = ("nearest", "locally_linear", "spline")
 DT = 0.008
@@ -51,6 +53,13 @@ def data(law: str, seed: int) -> tuple[str, str]:
     return paths[0], paths[1]
 
 
+def examination(reading):
+    """The numbers of a reading of far states, and the errors on its density; NaN unanswered."""
+    table = Answers.of(reading["answers"])
+    errors = np.where(table.answered, table.error, np.nan)[table.density]
+    return of_json(Examination, reading["examination"], "far"), errors
+
+
 def asked(model, law: str, seed: int, readout: str = "far", control: str = "none", **options):
     trained, held_out = data(law, seed)
     return worldmodel.probe(
@@ -64,7 +73,7 @@ def beside(law: str, context: int, seed: int) -> dict:
     """Far states of the injected law and of lookups, for a context."""
     still = worldmodel.load_predictor(lambda x: x, model_context=context)
     readings = {
-        name: asked(still, law, seed, control=name).to_dict() for name in ("injected", *LOOKUPS)
+        name: asked(still, law, seed, control=name, exam_seed=seed).to_dict() for name in LOOKUPS
     }
     kicked = asked(still, law, seed, "implied", "injected", states="kicked")
     return readings | {"kick_r2": kicked.metrics["kick_r2"]}
@@ -74,18 +83,18 @@ def verdict(model, law: str, seed: int) -> dict:
     """Kind, recovered, failed gates and numbers."""
     context = int(model.context_length)
     shared = beside(law, context, seed)
-    reading = asked(model, law, seed).to_dict()
-    far, true = FarField.of(reading), FarField.of(shared["injected"])
-    own = np.array(reading["states"]["error"], dtype=float)
-    others = {n: np.array(shared[n]["states"]["error"], dtype=float) for n in LOOKUPS}
-    holds = {n: holds_field(FarField.of(shared[n]), true, THRESHOLDS) for n in LOOKUPS}
-    comparison = beside_lookups(own, others, holds)
+    far, own = examination(asked(model, law, seed, exam_seed=seed).to_dict())
+    others = {n: examination(shared[n]) for n in LOOKUPS}
+    holds = {n: holds_field(each, THRESHOLDS) for n, (each, _) in others.items()}
+    rows = min(len(errors) for _, errors in others.values())
+    lookups = {n: errors[:rows] for n, (_, errors) in others.items()}
+    comparison = beside_lookups(own[:rows], lookups, holds)
     forces = asked(model, law, seed, "implied", states="kicked")
     orbit = asked(model, law, seed, "implied").metrics
-    local = asked(model, law, seed, "jacobian", states="kicked").metrics["locality"]
     kick_r2 = forces.metrics["kick_r2"]
-    evidence = Evidence(orbit["r2"], kick_r2, orbit, local, False, far, true, comparison)
-    beyond = far_gates(far, true, comparison, THRESHOLDS)
+    sources = {"held-out orbits": orbit["r2"]}
+    evidence = Evidence(orbit["r2"], kick_r2, orbit, sources, far, comparison)
+    beyond = far_gates(far, comparison, THRESHOLDS)
     unsearched = SimpleNamespace(recovered=False, metrics=forces.metrics)
     law_itself = SimpleNamespace(recovered=False, metrics={"kick_r2": shared["kick_r2"]})
     kind = world_model_kind(unsearched, evidence, THRESHOLDS, law_itself)
@@ -99,11 +108,12 @@ def verdict(model, law: str, seed: int) -> dict:
     return {
         "kind": kind.kind, "recovered": recovered, "expression": expression,
         "failed": list(dict.fromkeys(failed)), "kick": min(kick_r2.values()),
-        "orbit": orbit["r2"], "locality": local, "beside": as_json(comparison),
-        "mean": far.mean_error, "right": far.all.right, "answered": far.all.answered,
-        "error": far.all.error, "closed_loop": far.closed_loop_right,
+        "orbit": orbit["r2"], "beside": as_json(comparison),
+        "mean": far.mean_error, "right": far.all.right, "least": far.all.bound(),
+        "answered": far.all.answered, "error": far.all.error, "closed_loop": far.rolled.right,
         "families": {name: [each.error, each.right] for name, each in far.families.items()},
-        "cell": min(c.right for c in far.cells if c.right is not None and c.states >= 10),
+        "pasts": {name: [each.error, each.right] for name, each in far.pasts.items()},
+        "followed": far.followed,
         "parts": {name: [part.size, part.half_width] for name, part in far.parts.items()},
         "remainder": far.remainder, "unevenness": far.unevenness,
         "outside": {name: each.error for name, each in far.outside.items()},

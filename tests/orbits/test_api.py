@@ -111,7 +111,7 @@ def test_paths_are_accepted_wherever_data_are(tmp_path):
         lines = [[line.get_xydata() for line in draw(given, 3).lines] for given in (path, data)]
         for one, other in zip(*lines, strict=True):
             np.testing.assert_array_equal(one, other)
-        with pytest.raises(ValueError, match="a dataset of orbits is needed, or the path of one"):
+        with pytest.raises(ValueError, match="it should be a Dataset or a path"):
             draw(3)
     assert orbits.describe(str(path)) == orbits.describe(data)
 

@@ -1,21 +1,26 @@
 """Every command answers a mistake with one line that helps, and exit code 2."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orbits.cli import main as orbits_command
 from orbits.command_line import Command, Positional, main
-from orbits.options import AtLeast, Options
+from orbits.options import FRACTION, AtLeast, Options, checked
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -297,3 +302,50 @@ def test_a_working_folder_that_was_removed_is_named(tmp_path, monkeypatch, capsy
     gone.rmdir()
     assert orbits_command(["generate", "x.zarr", "--orbits", "2"]) == 2
     assert "the working folder was removed" in capsys.readouterr().err
+
+
+@checked
+def example(
+    number: float,
+    kind: Literal["a", "b"] = "a",
+    pair: tuple[int, int] | None = None,
+    rows: Sequence[float] = (),
+    limits: Mapping[str, tuple[Annotated[float, AtLeast(0)], float]] | None = None,
+    anything: T | None = None,
+    *,
+    share: Annotated[float, FRACTION] = 0.5,
+    call: Callable[[int], int] | None = None,
+):
+    return number, kind, pair, rows, limits, anything, share, call
+
+
+def test_checked_functions_get_their_annotated_types():
+    assert example(np.int64(3), "b", [1, 2])[:3] == (3.0, "b", (1, 2))
+    assert example(1, rows=[None, 2.0])[3] == [None, 2.0]  # long ones are not gone through
+    assert example(1.5, share=np.float32(0.25))[-2] == 0.25
+    assert example(1.5, limits={"x": (0, 1)}, anything=object(), call=abs)[-1] is abs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"number": "1"}, "number is '1'; it should be a valid number"),
+        ({"number": math.inf}, "number is inf; it should be a finite number"),
+        ({"kind": "c"}, "kind is 'c'; it should be 'a' or 'b'"),
+        ({"pair": (1, 2.5)}, "pair is (1, 2.5); it should be a valid integer"),
+        ({"pair": 5}, "pair is 5; it should be a valid tuple"),
+        ({"rows": 5}, "rows is 5; it should be a Sequence"),
+        ({"limits": {"x": (-1, 1)}}, "it should be greater than or equal to 0"),
+        ({"share": 2.0}, "share is 2.0; it should be less than or equal to 1"),
+        ({"call": 5}, "call is 5; it should be a function"),
+    ],
+)
+def test_checked_functions_refuse_other_types(arguments, problem):
+    with pytest.raises(ValueError) as refused:
+        example(**{"number": 1.0} | arguments)
+    assert problem in str(refused.value)
+
+
+def test_a_missing_argument_is_still_a_type_error():
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        example()

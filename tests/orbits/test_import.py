@@ -319,7 +319,7 @@ T = np.arange(50) * 0.02
 CIRCLE = np.stack([np.cos(6 * T), np.sin(6 * T)], axis=-1)[None]
 ARRAYS = {
     "either dt, the time between states, or time": {},
-    "one time above 0 is needed, or give the times as time=": {"dt": T},
+    "dt is a ndarray; it should be a valid number": {"dt": T},
     "the body of orbit 0 does not move": {"dt": 0.1, "positions": 0 * CIRCLE},
     "length_unit 'mas' is not known": {"dt": 0.1, "length_unit": "mas"},
     "time_unit 'year' is not known": {"dt": 0.1, "time_unit": "year"},

@@ -1,10 +1,13 @@
 """Results in a terminal: tables and sentences that fit."""
 
+from io import StringIO
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orbits.printing import columns, facts, table, wrapped
+from orbits.command_line import complain, say
+from orbits.printing import columns, facts, plain, shortened, table, wrapped
 
 ROWS = [
     ("states", "law found", "beside newton", "constant [95 %]"),
@@ -52,3 +55,45 @@ def test_a_column_may_be_empty():
 def test_wrapping_keeps_the_words(text):
     assert wrapped(text).split() == text.split()
     assert all(len(line) <= columns() or " " not in line for line in wrapped(text).splitlines())
+
+
+WILD = st.text(
+    st.one_of(st.characters(codec=None), st.sampled_from("\x1b\x07\r\u202e\u2066\u200b\u2028\x85"))
+)
+"""Any characters, lone surrogates too, and often those that a terminal obeys."""
+
+
+def shows(text):
+    """Whether a terminal only shows it: letters, signs, spaces, and lines that end."""
+    return all(each.isprintable() for each in text.replace("\n", "").replace("\xa0", ""))
+
+
+@given(WILD)
+def test_what_others_wrote_never_commands_the_terminal(text):
+    assert shows(plain(text))
+    assert plain(plain(text)) == plain(text)
+    assert plain(text) == text or not shows(text)
+    for shown in (wrapped(text), facts({text: text}), table([("name", text), (text, "x")])):
+        assert shows(shown)
+
+
+@given(WILD)
+def test_nor_does_a_message(text):
+    with pytest.MonkeyPatch.context() as patch:
+        told, said = StringIO(), StringIO()
+        patch.setattr("sys.stderr", told)
+        patch.setattr("sys.stdout", said)
+        complain("program", text)
+        say(text)
+    assert shows(told.getvalue())
+    assert told.getvalue().count("\n") == 1
+    assert shows(said.getvalue())
+
+
+@given(st.text(), st.integers(20, 400))
+def test_a_text_is_shortened_in_its_middle(text, most):
+    line = " ".join(text.split())
+    short = shortened(text, most)
+    assert len(short) <= most
+    assert short == line or short.startswith(line[:5])
+    assert shortened("beginning" + text * 10**4 + "the end", 100).endswith("the end")

@@ -1,5 +1,6 @@
 """Verdicts on formulas: a hundred pairs, the command, and a time limit that holds."""
 
+import math
 import re
 import time
 from pathlib import Path
@@ -10,8 +11,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import symreg
 from orbits.command_line import main as run_command
-from symreg.cli import COMMANDS
+from symreg.cli import COMMANDS, main
 from symreg.formulas.compare import compare, decide
 from symreg.formulas.expressions import symbol
 from symreg.formulas.reading import read_formula
@@ -93,3 +95,68 @@ def test_the_engines_are_listed_with_how_to_get_them(capsys):
     listed = capsys.readouterr().out
     for name in ("pysr", "operon", "projection", "portfolio"):
         assert name in listed
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict", "scale"),
+    [
+        ("1.00000001*r", "r", "up_to_scale", 1.00000001),
+        ("1.000000000000002*r", "r", "up_to_scale", 1.000000000000002),
+        ("r**1.000000001", "r", "same_exponents", None),
+        ("r**2.00000000001/r", "r", "same_exponents", None),
+        ("r + 1e-12", "r", "different", None),
+        ("3.14159265358979*r", "pi*r", "up_to_scale", None),
+        ("exp(1.0000000001*r)", "exp(r)", "different", None),
+        ("0.1*3*r", "0.3*r", "exact", 1.0),
+        ("1.1*1.1*r", "1.21*r", "exact", 1.0),
+        ("2.5*r/2.5", "r", "exact", 1.0),
+        ("r**0.5", "sqrt(r)", "exact", 1.0),
+        ("r*2**0.5", "sqrt(2)*r", "exact", 1.0),
+    ],
+)
+def test_exact_means_equal_to_the_last_digit(first, second, verdict, scale):
+    answer = symreg.compare(first, second)
+    assert answer.verdict == verdict
+    if scale is not None:
+        assert answer.scale == pytest.approx(scale, rel=1e-15)
+        assert verdict == "exact" or f"{scale:.15g}" in answer.reason
+
+
+@given(st.floats(1e-15, 1e-7), st.sampled_from(["r", "m*r", "exp(-r)/r", "sqrt(r) + m"]))
+@settings(max_examples=20, deadline=None)
+def test_nothing_that_differs_is_exact(apart, formula):
+    assert symreg.compare(f"{1 + apart!r}*({formula})", formula).verdict == "up_to_scale"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"variables": "mass"}, "mass is in neither formula; they have radius"),
+        ({"variables": ["radius", "q"]}, "q is in neither formula"),
+        ({"domain": {"q": (1, 2)}}, "q is in neither formula"),
+        ({"domain": {"radius": (0, 1)}}, "greater than 0"),
+        ({"domain": {"radius": (2, 1)}}, "a range is needed"),
+        ({"domain": {"radius": (math.nan, 1)}}, "finite"),
+        ({"domain": 5}, "domain is 5"),
+        ({"domain": [1, 2]}, "domain is"),
+        ({"margin": math.nan}, "margin is nan"),
+        ({"margin": 1e308}, "less than 1"),
+        ({"margin": -0.1}, "greater than or equal to 0"),
+        ({"limit": 0}, "greater than 0"),
+        ({"variables": 5}, "variables is 5"),
+    ],
+)
+def test_python_checks_what_the_command_checks(arguments, problem):
+    with pytest.raises(ValueError, match=problem):
+        symreg.compare("radius", "radius**2", **arguments)
+
+
+def test_one_text_of_variables_is_read_as_names():
+    answer = symreg.compare("k*radius*m", "radius*m", "radius, m")
+    assert list(answer.domain) == ["m", "radius"]
+    assert symreg.compare("radius", "radius**2", "radius").verdict == "different"
+
+
+def test_the_command_refuses_a_variable_of_neither_formula(capsys):
+    assert main(["compare", "r", "r**2", "--variables", "q"]) == 2
+    assert "q is in neither formula" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from symreg.engines import ENGINES, choose_engine
 from symreg.engines.base import Budget, Question, described
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.formulas.expressions import complexity, evaluate
+from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 
 BUILT_IN = ("operon",)
@@ -54,11 +55,11 @@ def test_operon_finds_the_inverse_square():
     np.testing.assert_allclose(values, 39.478 / X[:, 0] ** 2, rtol=1e-2)
 
 
-def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
+def test_a_search_keeps_to_the_operators_that_are_asked_for():
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.uniform(0.5, 3, 200), rng.uniform(0.5, 3, 200)])
     y = 1e-5 * X[:, 1] / X[:, 0]
-    question = Question(("+", "*", "inv", "sin", "cos", "exp"), "l1")
+    question = Question(("+", "*", "inv", "sin", "cos", "exp"))
     engine, _ = choose_engine("operon", question)
     front = engine.search(X, y, ["r", "m"], 1, Budget(individuals=300, generations=20))
     for candidate in front:
@@ -66,9 +67,7 @@ def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
         assert {f.func for f in functions} <= {sympy.sin, sympy.cos, sympy.exp}
         # roots would be half-integer powers; products and inverses make whole ones
         assert all(power.exp.is_integer for power in candidate.expression.atoms(sympy.Pow))
-        error = np.abs(evaluate(candidate.expression, ["r", "m"], X) - y)
-        assert candidate.loss == pytest.approx(np.mean(error))
-    assert front[-1].loss < 1e-3 * np.mean(np.abs(y - np.median(y)))
+    assert front[-1].loss < 1e-6
 
 
 @pytest.mark.parametrize(
@@ -77,7 +76,6 @@ def test_a_search_keeps_to_the_operators_and_the_loss_that_are_asked_for():
         ("operon", {"operators": ("+,snh",)}, "operator 'snh' is not known"),
         ("operon", {"operators": ("+,^",)}, "operon has no operator"),
         ("operon", {"operators": ("/,inv",)}, "leave out / or inv"),
-        ("projection", {"operators": ("+,*",)}, "engine operon or pysr"),
     ],
 )
 def test_a_space_that_an_engine_cannot_search_is_refused(name, space, message):
@@ -119,3 +117,20 @@ def test_a_null_control_goes_as_far_as_the_search_went():
     farthest = wave.families
     assert wave.search_all(X, X[:, 0] ** 2 / X[:, 1], names, seeds, SMALL)[0]
     assert wave.families == farthest
+
+
+@pytest.mark.parametrize("name", ["projection", "rational", "expressions"])
+def test_a_limit_holds_with_many_columns(name):
+    """Of two hundred columns the ten that matter are searched, and the time is kept to."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 3, (200, 200))
+    y = (X[:, 3] * X[:, 5] + np.sin(2 * X[:, 7])) * (1 + 0.02 * rng.standard_normal(200))
+    told: list[str] = []
+    limit = 2.0
+    watch = Watch(limit, told.append)
+    names = [f"x{i}" for i in range(200)]
+    (front,) = ENGINES[name]().search_all(X, y, names, [0], Budget(watch=watch))
+    assert watch.taken < 1.5 * limit
+    assert front
+    assert "x3" in told[0]
+    assert "x5" in told[0]

@@ -11,7 +11,7 @@ from symreg.enumeration.model import IDENTITY, Model, Table
 from symreg.enumeration.rational import search_quotients
 from symreg.enumeration.scan import Scan
 from symreg.enumeration.screening import important_columns
-from symreg.enumeration.search import EFFORTS, Search
+from symreg.enumeration.search import EFFORTS, Exhausted, Search
 from symreg.enumeration.tree import COLUMN, SCALE, SHIFT, Tree
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
@@ -182,3 +182,21 @@ def test_the_portfolio_searches_a_wide_table_in_its_time():
     front = ENGINES["portfolio"]().search(X, y, names, 0, Budget(watch=watch))
     assert any(is_exact(candidate.expression, X, y, names) for candidate in front)
     assert watch.taken < 90
+
+
+def test_nothing_exhausted_is_no_claim():
+    rng = np.random.default_rng(2)
+    X, y = rng.uniform(0.5, 2, (40, 1)), rng.standard_normal(40)
+    for engine in (ENGINES["expressions"](), ENGINES["rational"]()):
+        engine.search(X, y, ["x"], 0, Budget(watch=Watch(0.0)))
+        assert engine.exhausted == ()
+    assert str(Exhausted(1, 0)) == "no formula of up to 1 symbol is exact"
+
+
+def test_a_quotient_that_is_found_is_not_claimed_away():
+    x = np.linspace(1, 3, 40)
+    quotients, exhausted = search_quotients(
+        Table.of(x[:, None], (1 + x) / (2 + x**2), np.ones(40)), Watch()
+    )
+    assert quotients[0].is_exact
+    assert "degree 1 and 2" not in exhausted

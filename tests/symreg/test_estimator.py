@@ -160,7 +160,7 @@ def test_groups_have_their_own_constants_and_a_new_one_is_fitted_alone():
     with pytest.raises(ValueError, match="give a DataFrame with metal"):
         model.predict(X[["x"]])
     with pytest.raises(ValueError, match="no groups were told apart"):
-        LawRegressor(**QUICK, form="a*exp(-b*x)").fit(X[["x"]], y).fit_groups(X, y)
+        LawRegressor(**QUICK, form="a*exp(-b*x)").fit(X[["x"]], y).fit_groups(X[["x"]], y)
 
 
 def test_a_grid_search_chooses_the_form_that_predicts():

@@ -122,7 +122,7 @@ def test_units_in_headers_are_no_part_of_a_name():
 
 def test_what_is_no_table_is_refused_in_one_line():
     for table in (None, [1.0], {"x": 1.0}):
-        with pytest.raises(ValueError, match="is no table; give a DataFrame"):
+        with pytest.raises(ValueError, match=r"table is .* it should be .*DataFrame"):
             recover(table)
 
 

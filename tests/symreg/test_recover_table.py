@@ -241,7 +241,7 @@ def test_any_numbers_give_a_result_or_a_clear_refusal(tmp_path_factory, rows):
 
 @pytest.mark.parametrize(
     "text",
-    ["(km**12)**12", "(pc**-12)**12", "*".join(["km"] * 200), "m*" * 100_000 + "m", "m**13",
+    ["(km**12)**12", "(pc**-12)**12", "*".join(["km"] * 200), "m*" * 100_000 + "m", "m**1001",
      "(" * 1000, "m.real", "m()", "[m]", "2*m", "m+m", "m if s else s", "m\0"],
 )  # fmt: skip
 def test_a_unit_that_is_no_bounded_product_is_refused(text):

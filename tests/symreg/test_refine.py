@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from symreg.fit.named_laws import fitted_laws
 from symreg.fit.noise import sharp, weighed
@@ -15,8 +17,10 @@ from symreg.fit.refine import (
     simplified,
 )  # fmt: skip
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import merged, skeleton, symbol
+from symreg.formulas.config import EXPONENT_MARGIN
+from symreg.formulas.expressions import evaluate, merged, skeleton, symbol
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.selection import RESAMPLES, agreeing_with
 
 ERROR_FLOOR = RecoverConfig().floor
 
@@ -143,4 +147,33 @@ def test_a_law_written_in_another_way_is_the_same_law(law, other, same):
         form, start = skeleton(merged(sympy.sympify(text, locals=local)))
         return Law(form, tuple(start), 0.0, 0.0, 5, "test", 0)
 
-    assert is_same_law(fitted(law), fitted(other), samples) == same
+    assert is_same_law(fitted(law), fitted(other), samples, EXPONENT_MARGIN) == same
+
+
+SHAPES = (
+    "{a}*x**{p}*y**{q}", "{a}*sqrt(x)*y**{p}", "2*y + {a}*x**{p}", "{a}*x**{p}/({b} + x**{p})",
+    "{a}/(x + {b})**{p}", "x**{p}/y", "{a}*exp(-{b}*x**{p})",
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(SHAPES), st.integers(0, 999), st.sampled_from([0.002, 0.02, 0.05]),
+    st.sampled_from([60, 200]),
+)  # fmt: skip
+def test_a_law_equals_itself(shape, seed, noise, rows):
+    """Whatever its fitted exponents, and whichever of its numbers are simple or free."""
+    rng = np.random.default_rng(seed)
+    numbers = dict(zip("abpq", np.round(rng.uniform(0.3, 2.7, 4), 3), strict=True))
+    X = rng.uniform(0.3, 3, (rows, 2))
+    local = {"x": symbol("x"), "y": symbol("y")}
+    formula = sympy.sympify(shape.format(**numbers), locals=local)
+    y = evaluate(formula, ("x", "y"), X) * (1 + noise * rng.standard_normal(rows))
+    samples = Samples(X, y, ("x", "y"), np.arange(rows))
+    law = refitted(formula, samples, "test")
+    free = freed(law, samples)
+    assert is_same_law(free, law, samples, EXPONENT_MARGIN)
+    agreeing = agreeing_with(
+        free, [law], samples, 0.0, 0, lambda each: is_same_law(free, each, samples, EXPONENT_MARGIN)
+    )
+    assert agreeing == RESAMPLES

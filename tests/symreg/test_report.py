@@ -255,18 +255,7 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, width):
         "<script>addEventListener('message', e => { document.title = e.data; });</script>"
         f"<iframe src='page.html' style='width: {width}px; height: 2000px; border: 0'></iframe>"
     )
-    done = subprocess.run(
-        [
-            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1500,2100",
-            "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", frame.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=180, check=True,
-    )  # fmt: skip
-    title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
-    assert title, done.stdout[:300]
-    report = json.loads(title[1])
+    report = told_by_browser(frame)
     assert len(report["figures"]) == report["pictures"] == len(FIGURES)
     assert all(w > 200 and h > 100 for w, h in report["figures"])
     assert report["scrolls"] == 0, "what is not folded is seen whole"
@@ -278,4 +267,61 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, width):
     assert min(report["formula"]) > 5
     assert report["overflow"] <= 0
     assert report["requests"] == []
-    assert "CONSOLE" not in done.stderr
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine to open the report with")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_error_is_logged_whatever_is_clicked_and_however_late_it_is_shown(run, tmp_path, theme):
+    """As in a tab that is opened later, or on paper, the page is loaded where it has no width."""
+    probe = """<script>addEventListener('message', () => {
+        const map = () => [...document.querySelectorAll('.map svg rect[fill]')]
+            .map(e => e.getBoundingClientRect().width);
+        const all = [...document.querySelectorAll('summary, button, a[href^="#"]')];
+        for (const each of [...all, ...all]) each.click();
+        const shown = map();
+        document.querySelectorAll('.map svg').forEach(svg => {
+            const at = svg.getBoundingClientRect();
+            for (let k = 0; k < 400; k++) svg.dispatchEvent(new PointerEvent('pointermove', {
+                clientX: at.x + at.width * (k % 20) / 19, clientY: at.y + at.height * k / 400}));
+            for (const key of ['ArrowUp', 'ArrowLeft', 'ArrowDown', 'ArrowRight'])
+                for (let k = 0; k < 9; k++) svg.dispatchEvent(
+                    new KeyboardEvent('keydown', {key, cancelable: true}));
+        });
+        document.querySelectorAll('.map svg').forEach(e => { e.style.display = 'none'; });
+        for (const each of all) each.click();
+        parent.postMessage(JSON.stringify({
+            shown, clicked: all.length, dark: matchMedia('(prefers-color-scheme: dark)').matches,
+        }), '*'); });</script></body>"""
+    page = tmp_path / "page.html"
+    page.write_text((run / "report.html").read_text().replace("</body>", probe))
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        "<iframe src='page.html' style='display: none; width: 900px; height: 2000px'></iframe>"
+        "<script>addEventListener('message', e => { document.title = e.data; });"
+        "const frame = document.querySelector('iframe');"
+        "frame.onload = () => setTimeout(() => { frame.style.display = 'block';"
+        "  setTimeout(() => frame.contentWindow.postMessage('shown', '*'), 500); }, 300);</script>"
+    )
+    report = told_by_browser(frame, dark=theme == "dark")
+    assert report["dark"] == (theme == "dark")
+    assert report["clicked"] > 5
+    assert len(report["shown"]) > 5
+    assert min(report["shown"]) > 0
+
+
+def told_by_browser(page, dark=False):
+    """What a page writes into its title; nothing may be logged."""
+    done = subprocess.run(
+        [
+            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={page.parent / 'profile'}", "--window-size=1500,2100",
+            f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+            "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=180, check=True,
+    )  # fmt: skip
+    assert "CONSOLE" not in done.stderr, done.stderr
+    title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
+    assert title, done.stdout[:300]
+    return json.loads(title[1])

@@ -5,6 +5,7 @@ import sys
 import textwrap
 from concurrent.futures import Future
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -23,8 +24,8 @@ def run_config(**options):
 class Recorder:
     """Stands in the place of the cache: keeps what would be made, and makes nothing."""
 
-    def __init__(self):
-        self.calls = {}
+    def __init__(self, folder):
+        self.calls, self.folder = {}, folder
 
     def __call__(self, path, title, function, *inputs, here=False, **options):
         read = [each.result().path if isinstance(each, Future) else each for each in inputs]
@@ -36,8 +37,9 @@ class Recorder:
 
 def calls_of(config):
     """Function, inputs and options of everything that a run makes, by its path."""
-    recorder = Recorder()
-    experiment(config, recorder)
+    with TemporaryDirectory() as folder:
+        recorder = Recorder(Path(folder))
+        experiment(config, recorder)
     return recorder.calls
 
 

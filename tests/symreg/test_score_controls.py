@@ -6,9 +6,8 @@ Five seeds at contexts 8, 32 and 64: `tests/benchmarks/score_controls.py`.
 import pytest
 
 from orbits.cli import main as orbits
-from orbits.files import read_json
+from orbits.files import of_json, read_json
 from symreg.cli import main as symreg
-from symreg.experiments.far_field import FarField
 from symreg.experiments.verdict import (
     KEPLERIAN,
     NEITHER,
@@ -20,6 +19,7 @@ from symreg.experiments.verdict import (
 from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import Thresholds
 from worldmodel.cli import main as worldmodel
+from worldmodel.examiner.summary import Examination
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +51,8 @@ def evidence(world, control):
         options = ["--seeds", "1", "--no-null", "--individuals", "100", "--generations", "8"]
         assert symreg(["recover", str(forces), str(law), "--engine", "operon", *options]) == 0
         found[states] = Recovery.read(law)
-    jacobian = probe("jacobian.json", "--readout", "jacobian(states=50)")
-    far = probe("far.json", "--readout", "far(count=10)")
-    numbers = read_json(jacobian)["metrics"]
-    return found["orbit"], found["kicked"], numbers, FarField.of(read_json(far))
+    far = read_json(probe("far.json", "--readout", "far", "--exam-seed", "1"))
+    return found["orbit"], found["kicked"], of_json(Examination, far["examination"], "far")
 
 
 @pytest.mark.parametrize(
@@ -67,11 +65,8 @@ def evidence(world, control):
     ],
 )
 def test_each_control_gets_its_word(world, control, kind):
-    orbit, kicked, jacobian, far = evidence(world, control)
-    read = Evidence(
-        orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, jacobian["locality"],
-        far=far,
-    )  # fmt: skip
+    orbit, kicked, far = evidence(world, control)
+    read = Evidence(orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, far=far)
     found = world_model_kind(kicked, read, Thresholds())
     assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too

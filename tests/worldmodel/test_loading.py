@@ -9,6 +9,7 @@ import orbits
 import worldmodel
 from orbits.units import GM_SUN
 from worldmodel.cli import main
+from worldmodel.loading import source_of
 from worldmodel.predictor import circles
 
 DT = 0.008
@@ -306,3 +307,32 @@ def test_an_exception_of_a_module_names_file_and_line(tmp_path, refused, few_orb
         said = refused("worldmodel", *words, "--readout", readout)
         assert "RuntimeError: mat1 and mat2 shapes cannot be multiplied" in said
         assert "mine.py, line 7" in said
+
+
+MADE_AS_IT_RUNS = {
+    "a star": "from core import *",
+    "the namespace": "import core\nfor name in ('make', 'other'):\n    globals()[name] = core.make",
+    "the module": "import sys, core\nsetattr(sys.modules[__name__], 'make', core.make)",
+    "its dictionary": "import core\nvars().update(make=core.make)",
+    "text": "exec('from core import make')",
+    "a loop": "import core\nfor make in [core.make]:\n    pass",
+    "a function": "import core\ndef f():\n    global make\n    make = core.make\nf()",
+    "a request": "import core\ndef __getattr__(name):\n    return getattr(core, name)",
+    "a match": "import core\nmatch core.make:\n    case make:\n        pass",
+    "another module": "from core import export\nexport(__name__)",
+}
+
+
+@pytest.mark.parametrize("way", MADE_AS_IT_RUNS)
+def test_a_name_that_is_made_as_the_module_runs_is_found(way, tmp_path, few_orbits, refused):
+    core = "import sys\ndef export(name):\n    sys.modules[name].make = make\n"
+    (tmp_path / "core.py").write_text(ASKS + core)
+    path = tmp_path / "mine.py"
+    path.write_text(MADE_AS_IT_RUNS[way])
+    assert source_of(f"{path}:make") == path.resolve()
+    out = tmp_path / "o.parquet"
+    said = refused("worldmodel", "probe", "--model", f"{path}:mkae", few_orbits, out)
+    assert "'mkae' is not known" in said or "no attribute 'mkae'" in said
+    told = {"data": few_orbits, "folder": tmp_path, "dt": 0.008}
+    made = worldmodel.load_predictor(f"{path}:make", **told)
+    assert made.context_length == 1

@@ -1,6 +1,7 @@
 """Promises of training: going on equals never having stopped, and nothing good is ever lost."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.optimizers import make_optimizers, set_learning_rates
+from worldmodel.source import Source
 from worldmodel.training import train
-from worldmodel.world_model import WorldModel
+from worldmodel.world_model import WorldModel, threads
 
 SMALL = TrainConfig(
     d_model=16, n_layers=1, steps=12, batch_tokens=64, warmup=2, evaluate_every=4,
@@ -131,6 +133,117 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
         train(few_orbits, SMALL, out=tmp_path / "run")
     model = WorldModel.load(tmp_path / "run")
     assert all(torch.isfinite(p).all() for p in model.network.parameters())
+
+
+def test_on_a_cpu_it_is_the_plain_loop_to_the_bit(few_orbits, tmp_path):
+    train(few_orbits, SMALL, out=tmp_path / "run")
+    with threads(1):
+        record, state, _ = training._prepare(Source(few_orbits), SMALL, 0, on_gpu=False)
+        matrices = state.optimizers[0].param_groups[0]["params"]  # Muon's alone are cut
+        numbers = []
+        for step in range(SMALL.steps):
+            set_learning_rates(state.optimizers, SMALL, step)
+            crops = state.batches.next()
+            seen, following = crops[:, :-1], crops[:, 1:]
+            seen = seen + SMALL.context_noise * torch.randn(seen.shape, generator=state.noise)
+            output = state.network(seen)
+            loss = training.loss_of(SMALL, record.scales, output, seen, following)
+            loss.backward()
+            norm = torch.nn.utils.clip_grad_norm_(matrices, 1.0)
+            for optimizer in state.optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
+            numbers.append((float(loss.detach()), float(norm)))
+    lines = [line for line in read_metrics(tmp_path / "run") if "loss" in line]
+    assert [(line["loss"], line["gradient_norm"]) for line in lines] == numbers
+    last = weights_of(tmp_path / "run")
+    assert all(torch.equal(last[k], v) for k, v in state.network.state_dict().items())
+
+
+def read_seldom(monkeypatch):
+    """As on a GPU: numbers are read only where they are written."""
+    whole = training.Trainer.__post_init__
+
+    def seldom(self):
+        whole(self)
+        self.reads_always = False
+
+    monkeypatch.setattr(training.Trainer, "__post_init__", seldom)
+
+
+def test_numbers_that_are_read_seldom_are_the_same(few_orbits, tmp_path, monkeypatch):
+    config = replace(SMALL, steps=50, evaluate_every=40)
+    train(few_orbits, config, out=tmp_path / "always")
+    read_seldom(monkeypatch)
+    train(few_orbits, config, out=tmp_path / "seldom")
+    assert_same_run(tmp_path / "always", tmp_path / "seldom")
+
+
+def test_a_loss_that_is_no_number_is_found_at_its_step_before_anything_is_saved(
+    few_orbits, tmp_path, monkeypatch
+):
+    read_seldom(monkeypatch)
+    real, calls = training.loss_of, iter(range(1, 100))
+    monkeypatch.setattr(
+        training, "loss_of", lambda *given: real(*given) * (np.nan if next(calls) == 38 else 1)
+    )
+    config = replace(SMALL, steps=50, evaluate_every=35)  # written every three steps
+    with pytest.raises(ValueError, match=r"not a finite number at step 38 .* last good state"):
+        train(few_orbits, config, out=tmp_path / "run")
+    assert read_metrics(tmp_path / "run")[-1]["step"] == 36
+    model = WorldModel.load(tmp_path / "run")
+    assert all(torch.isfinite(p).all() for p in model.network.parameters())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
+@pytest.mark.parametrize("attention", ["softmax", "lssar"])
+def test_compiled_it_is_the_same_network(few_orbits, tmp_path, monkeypatch, attention):
+    config = replace(SMALL, attention=attention, context_length=16, context_noise=0.0)
+    train(few_orbits, config, out=tmp_path / "eager")
+    monkeypatch.setattr(training, "pays_to_compile", lambda network, on_gpu: True)
+    train(few_orbits, config, out=tmp_path / "compiled")
+    eager, compiled = (
+        [line for line in read_metrics(tmp_path / name) if "loss" in line]
+        for name in ("eager", "compiled")
+    )
+    for name in ("loss", "gradient_norm"):
+        assert compiled[0][name] == pytest.approx(eager[0][name], rel=1e-6)
+        # Muon's bfloat16 (8 bits) makes more of a last bit in later steps
+        assert [x[name] for x in compiled] == pytest.approx([x[name] for x in eager], rel=1e-2)
+
+
+def test_in_mixed_precision_positions_and_the_last_layer_are_whole():
+    network = Network(SMALL.model, Scales(1, 2, 1.0, 1.0))
+    seen = {}
+    for name in ("embed", "head", "blocks.0.mlp.0"):
+        network.get_submodule(name).register_forward_hook(
+            lambda _, given, output, name=name: seen.update({name: output.dtype})
+        )
+    with torch.autocast("cpu", torch.bfloat16):
+        network(torch.randn(3, 8, 1, 2))
+    wide, narrow = torch.float32, torch.bfloat16
+    assert seen == {"embed": wide, "head": wide, "blocks.0.mlp.0": narrow}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("attention", ["softmax", "lssar"])
+def test_no_step_on_a_gpu_waits_for_it(few_orbits, monkeypatch, attention):
+    whole = training.Trainer._step
+
+    def step(self, *crops):
+        if self.state.step < 3:  # the first ones compile
+            return whole(self, *crops)
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            return whole(self, *crops)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+    monkeypatch.setattr(training.Trainer, "_step", step)
+    monkeypatch.setattr(training, "pays_to_compile", lambda network, on_gpu: True)
+    train(few_orbits, replace(SMALL, attention=attention, accelerator="cuda"))
 
 
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):

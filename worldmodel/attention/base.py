@@ -5,10 +5,12 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import pad
 from torch.utils.checkpoint import checkpoint
 
 BLOCK = 32
@@ -59,17 +61,37 @@ class Visible:
         seen = ahead <= 0 if self.causal else ahead < reach
         return seen if past_seen else seen & (ahead > -reach)
 
+    def span(
+        self, n_query: int, n_key: int, device: torch.device | str | None = None
+    ) -> tuple[Int[Tensor, " query"], Int[Tensor, " query"]]:
+        """Of these keys, the first that each query sees, and the one behind the last."""
+        row = torch.arange(n_query, device=device) + (self.query_offset - self.key_offset)
+        first, end = torch.zeros_like(row), torch.full_like(row, n_key)
+        if self.window is not None:
+            first = (row + 1 - self.window).clamp(0, n_key)
+            end = (row + self.window).clamp(0, n_key)
+        if self.causal:
+            end = (row + 1).clamp(0, n_key)
+        return first, torch.maximum(first, end)
+
     def count(
         self, n_query: int, n_key: int, device: torch.device | str | None = None
     ) -> Float[Tensor, " query"]:
-        """N, the number of keys that each query sees, as float64.
+        """N, the number of these keys that each query sees, as float64.
 
         The 1-based row index if causal, at most the window; otherwise all keys.
         """
-        row = torch.arange(n_query, device=device, dtype=torch.float64) + self.query_offset
-        reach = math.inf if self.window is None else self.window
-        end = row + 1 if self.causal else (row + reach).clamp(max=self.key_offset + n_key)
-        return end - (row + 1 - reach).clamp(min=0)
+        first, end = self.span(n_query, n_key, device)
+        return (end - first).double()
+
+    def seeing(self, n_query: int, n_key: int) -> slice:
+        """The queries that see any of the keys: always neighbours."""
+        apart = self.key_offset - self.query_offset  # the number of the query at the first key
+        before = 0 if self.causal else n_query if self.window is None else self.window - 1
+        after = n_query if self.window is None else self.window - 1
+        first = min(max(0, apart - before), n_query)
+        end = min(n_query, apart + n_key + after) if n_key else 0
+        return slice(first, max(first, end))
 
     def blocks(self, n_query: int, n_key: int, size: int) -> list["QueryGroup"]:
         """Groups of at most `size` queries, each with the keys that any of them sees."""
@@ -143,7 +165,10 @@ class Attention(nn.Module, abc.ABC):
 
     A kind defines `normalise`, which turns a row of scores into weights, and if need be `prepare`,
     which defines a score. Calling gives the output by the fastest path; `weights` gives the
-    weights. Half-precision scores are normalised in float32.
+    weights. Half-precision scores are made and normalised in float32.
+
+    What a query does not see never touches its output or a derivative, not even a NaN; a query that
+    sees no key gives zero.
 
     Some kinds read more of the stream than q, k and v, or weigh the values twice: they declare how
     much (`reads`, `query_sets`), `begin` with it, and `finish` the output.
@@ -203,15 +228,25 @@ class Attention(nn.Module, abc.ABC):
     ) -> Float[Tensor, "batch head query key"]:
         """The weight of every key in every query's output, in the dtype of q; what `finish` does is
         not included."""
+
+        def weights(q: Tensor, k: Tensor, v: Tensor, visible: Visible, read: Any) -> Tensor:
+            return self.read_weights(q, k, visible, read)
+
+        weighed = self._of_seen(weights, k.shape[-2], q, k, k, visible, read)
+        return visible.rows(q.shape[-2], k.shape[-2], q[..., :0]).hide(weighed.to(q.dtype), 0.0)
+
+    def read_weights(self, q: Tensor, k: Tensor, visible: Visible, read: Tensor | None) -> Tensor:
+        """The weights of `weights`, where every query sees a key and all numbers are finite."""
         q, k, _ = self.begin(q, k, k, visible, read)
         return self.full_weights(q, k, visible)
 
     def full_weights(self, q: Tensor, k: Tensor, visible: Visible) -> Tensor:
-        """(batch, head, query, key) weights after `begin`, in the dtype of q."""
-        rows = visible.rows(q.shape[-2], k.shape[-2], q[..., :0].to(_wide(q.dtype)))
-        prepared_q, prepared_k = self.prepare(q, k, rows)
-        scores = prepared_q.to(q.dtype) @ prepared_k.to(q.dtype).transpose(-1, -2)
-        return self.normalise(scores.to(_wide(q.dtype)), rows).to(q.dtype)
+        """(batch, head, query, key) weights after `begin`, in float32 or float64."""
+        with torch.autocast(q.device.type, enabled=False):
+            q, k = widened(q), widened(k)
+            rows = visible.rows(q.shape[-2], k.shape[-2], q[..., :0])
+            prepared_q, prepared_k = self.prepare(q, k, rows)
+            return self.normalise(prepared_q @ prepared_k.transpose(-1, -2), rows)
 
     def forward(
         self,
@@ -223,8 +258,46 @@ class Attention(nn.Module, abc.ABC):
     ) -> Float[Tensor, "batch head query d_head"]:
         """The weighted values, by the fastest path; `read` (of every key's token) for kinds with
         `reads`."""
-        output = self.mixed(*self.begin(q, k, v, visible, read), visible)
-        return self.finish(output, visible, read)
+
+        def output(q: Tensor, k: Tensor, v: Tensor, visible: Visible, read: Any) -> Tensor:
+            mixed = self.mixed(*self.begin(q, k, v, visible, read), visible)
+            return self.finish(mixed, visible, read)
+
+        return self._of_seen(output, v.shape[-1], q, k, v, visible, read)
+
+    def _of_seen(
+        self, path: Callable[..., Tensor], width: int,
+        q: Tensor, k: Tensor, v: Tensor, visible: Visible, read: Tensor | None,
+    ) -> Tensor:  # fmt: skip
+        """(batch, head, query, width) by a path, for which every query sees a key, and every number
+        is finite: a query that sees none gives zero, one that sees a NaN gives NaN."""
+        n_query, n_key = q.shape[-2], k.shape[-2]
+        some = visible.seeing(n_query, n_key)
+        if some.start == some.stop:
+            nothing = sum(x[..., :0].sum() for x in (q, k, v))  # a zero, with derivatives of zero
+            return v.new_zeros(*k.shape[:-2], n_query, width) + nothing
+        if some != slice(0, n_query):
+            inside = dataclasses.replace(visible, query_offset=visible.query_offset + some.start)
+            output = self._of_seen(path, width, q[..., some, :], k, v, inside, read)
+            return pad(output, (0, 0, some.start, n_query - some.stop))
+        keys = [k, v] if read is None else [k, v, read]
+        # a sum is finite only if all its parts are; a compiler cannot branch on it
+        if not torch.compiler.is_compiling():
+            total = sum(x.detach().sum() for x in (q, *keys))
+            if torch.isfinite(torch.as_tensor(total)):
+                return path(q, k, v, visible, read)
+        # A zero weight times NaN is NaN, in the product and in every derivative: such tokens are
+        # zeros here, and the queries that see one of them are NaN afterwards.
+        lost = ~q.isfinite().all(-1)
+        bad = ~torch.stack([x.isfinite().all(-1) for x in keys]).all(0)
+        q = q.masked_fill(lost[..., None], 0.0)
+        k, v, *more = (x.masked_fill(bad[..., None], 0.0) for x in keys)
+        output = path(q, k, v, visible, more[0] if more else None)
+        first, end = visible.span(n_query, n_key, q.device)
+        until = pad(bad.cumsum(-1), (1, 0))  # bad keys before each
+        touched = until[..., end] > until[..., first]
+        touched = touched | lost.unflatten(-2, (self.query_sets, -1)).any(-3)
+        return output.masked_fill(touched[..., None], torch.nan)
 
     def mixed(
         self,
@@ -277,9 +350,15 @@ def _by_groups(
 def of_queries(read: Tensor, visible: Visible, n_query: int) -> Tensor:
     """(batch, head, query, read): from what was read of the keys' tokens, each query's own."""
     first = visible.query_offset - visible.key_offset
+    if not 0 <= first <= read.shape[-2] - n_query:
+        raise ValueError(
+            f"the queries' own tokens, {visible.query_offset} to "
+            f"{visible.query_offset + n_query - 1}, are not all among the keys, of which this kind "
+            f"reads them: {visible.key_offset} to {visible.key_offset + read.shape[-2] - 1}."
+        )
     return read[..., first : first + n_query, :]
 
 
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype in which scores of this dtype are normalised."""
-    return torch.float32 if dtype in (torch.bfloat16, torch.float16) else dtype
+def widened(values: Tensor) -> Tensor:
+    """Half precision as float32: what scores are made and normalised in."""
+    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize, scaled_dot_product_attention, softplus
 
-from worldmodel.attention.base import Attention, Rows, Visible
+from worldmodel.attention.base import Attention, Rows, Visible, widened
 from worldmodel.attention.dense import SoftplusAttention, row_offset, smallest_kept
 from worldmodel.attention.specs import Composed
 
@@ -47,7 +47,7 @@ class Composition(Attention):
         if name == "exp" and l1:
             return torch.softmax(rows.hide(scores, -torch.inf), dim=-1)
         if name == "exp":
-            mapped = torch.exp(scores - rows.count.log())
+            mapped = torch.exp(rows.hide(scores, -torch.inf) - rows.count.log())
         elif name == "sigmoid":
             mapped = torch.sigmoid(scores - rows.count.log())
         else:
@@ -98,14 +98,16 @@ class Composition(Attention):
         parts = self.parts
         if (parts.map, parts.norm, parts.sharpen) != ("exp", "l1", None):
             return super().full(q, k, v, visible)
+        dtype, square = v.dtype, visible == Visible() and q.shape[-2] == k.shape[-2]
+        if (square and q.shape[-2] == 2) or (q.device.type == "cpu" and parts.scale != "sqrt"):
+            q, k, v = widened(q), widened(k), widened(v)  # a product is not rounded before the map
         if parts.scale != "sqrt":
             q, k = self._scaled(q, k, visible.count(q.shape[-2], k.shape[-2], q.device)[:, None])
-        if visible == Visible() and q.shape[-2] == k.shape[-2]:
-            if q.shape[-2] == 2:
-                return pair_attention(q, k, v)
-            return scaled_dot_product_attention(q, k, v, is_causal=True)
-        seen = visible.mask(q.shape[-2], k.shape[-2], q.device)
-        return scaled_dot_product_attention(q, k, v, attn_mask=seen)
+        if square and q.shape[-2] == 2:
+            return pair_attention(q, k, v).to(dtype)
+        seen = None if square else visible.mask(q.shape[-2], k.shape[-2], q.device)
+        output = scaled_dot_product_attention(q, k, v, attn_mask=seen, is_causal=square)
+        return output.to(dtype)
 
 
 def pair_attention(

@@ -1,4 +1,7 @@
-"""LSSA and LSSAR without a matrix in memory, through FlexAttention.
+"""LSSA and LSSAR without a matrix in memory: the Triton kernel, or two passes of FlexAttention.
+
+The kernel (`kernel.py`) walks the matrix fewer times, and is taken where it can be; `passes_for`
+says which of the two it is. The rest of this file is the other one.
 
 FlexAttention computes Σ_j exp(score_ij) v_j / Σ_j exp(score_ij). With score = log softplus(s)
 that is LSSA, and its log-sum-exp is the log of LSSA's l1 norm Z. A second pass with
@@ -20,7 +23,7 @@ these functions serve as a check, and `dense.py` for use.
 
 import functools
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -37,6 +40,18 @@ from torch.nn.functional import normalize, softplus
 from worldmodel.attention.base import Visible
 from worldmodel.attention.dense import excess_noise
 
+try:
+    from worldmodel.attention import kernel
+except ModuleNotFoundError:  # Triton comes with torch for CUDA, and with the extra `kernel`
+    kernel = None  # type: ignore[assignment]
+
+
+def passes_for(v: Tensor) -> Literal["triton", "flex"]:
+    """What `fused_attention` computes with: the Triton kernel on a CUDA device, for float32 and
+    bfloat16 and heads of at most 128; else FlexAttention."""
+    fits = v.is_cuda and v.dtype in (torch.float32, torch.bfloat16)
+    return "triton" if kernel and fits and v.shape[-1] <= kernel.WIDEST else "flex"
+
 
 def fused_attention(
     q: Float[Tensor, "batch head query d_head"],
@@ -46,6 +61,15 @@ def fused_attention(
     p: float | None,
 ) -> Float[Tensor, "batch head query d_head"]:
     """The output of LSSA (p = None) or LSSAR(p)."""
+    if passes_for(v) == "triton":
+        return kernel.kernel_attention(q, k, v, visible, p)
+    return flex_passes(q, k, v, visible, p)
+
+
+def flex_passes(
+    q: Tensor, k: Tensor, v: Tensor, visible: Visible, p: float | None
+) -> Float[Tensor, "batch head query d_head"]:
+    """The same through FlexAttention."""
     wide = torch.promote_types(q.dtype, torch.float32)
     count = visible.count(q.shape[-2], k.shape[-2], q.device).to(wide)
     scale = math.log(q.shape[-1]) * count.log()
@@ -66,7 +90,7 @@ def fused_attention(
     offset = past_third.to(unit.dtype).expand_as(unit).contiguous()
     output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
     emptied = lse_sharp.detach().isinf()
-    if emptied.any():
+    if emptied.any():  # the host waits for the answer here, as it never does for the kernel
         offset = offset.masked_fill(emptied, 0.0)
         output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
     saved = (q.detach(), k.detach(), v.detach(), scale, unit, offset, mask, p, lse_sharp.detach())

@@ -4,7 +4,7 @@ read without importing torch."""
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
-from orbits.options import Above, OptionError, Options, require_known, with_options
+from orbits.options import Above, OptionError, Options, checked, require_known, with_options
 from orbits.registry import Registry
 from orbits.specs import Spec, parse_spec
 
@@ -59,6 +59,7 @@ KINDS: Registry[Any] = Registry(
 """Kinds that are no point of the composition, one file each."""
 
 
+@checked
 def attention_kinds() -> tuple[str, ...]:
     """The names of all kinds: points of the composition, and files of their own."""
     return tuple(sorted({*POINTS, *KINDS}))

@@ -1,6 +1,6 @@
 """What is probed: a model or a control, data, and options; every read-out gets one."""
 
-from collections.abc import Mapping
+import secrets
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,12 @@ from orbits.forces import ForceLaw, known_law
 from worldmodel.controls import CONTROLS
 from worldmodel.controls.base import Control
 from worldmodel.controls.network import untrained
+from worldmodel.examiner.states import World
 from worldmodel.own_predictor import CheckedPredictor, OfPositions
 from worldmodel.predictor import ArcPredictor, Predictor
 from worldmodel.probes.acceleration import finite_step_corrected, implied_acceleration, within
 from worldmodel.probes.setting import ExperimentConfig
-from worldmodel.probes.states import (
-    FAR,
-    Arcs,
-    Motion,
-    Orbits,
-    far,
-    kicked,
-    read_orbits,
-    undisturbed,
-)
+from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
 from worldmodel.probes.subject import Subject
 from worldmodel.source import Data, DataFacts, Source, Trajectories, spread
 
@@ -146,16 +138,38 @@ class Experiment:
         first = self.model.first_unseen(self.facts)
         return spread(first, self.facts.orbits, self.config.orbits)
 
-    def far_arcs(
-        self,
-        count: int,
-        radius: tuple[float, float] | None = None,
-        families: Mapping[str, Motion] = FAR,
-    ) -> tuple[Arcs, np.ndarray]:
-        """Arcs unlike any training orbit, and the family of each; see `states.far`. Distances are
-        those of training, unless others are given."""
-        length, radius = self.predictor.context_length, radius or self.radius
-        return far(self.orbits, self.law, length, radius, count, self.random(), families)
+    @cached_property
+    def exam_seed(self) -> int:
+        """Draws the questions of an examination: the one of the options, or a fresh one."""
+        own = self.config.exam_seed
+        return secrets.randbits(53) if own is None else own
+
+    @cached_property
+    def world(self) -> World:
+        """What moves the states of an examination; ValueError without a law."""
+        orbits, radius = self.orbits, self.radius
+        if orbits.mass is not None:  # distances from each other, not from the barycentre
+            apart = np.linalg.norm(orbits.position, axis=-1)
+            radius = float(apart.min()), float(apart.max())
+        gm, axes = orbits.trajectories.gm, orbits.position.shape[-1]
+        return World(self.law, self.facts.dt, radius, gm, orbits.mass, axes, orbits.gm_varies)
+
+    def examined_orbits(self, length: int) -> dict[str, np.ndarray] | None:
+        """Positions and GM of orbits as data files hold them, those of training too if they are
+        known; None of two bodies, and of orbits shorter than a context."""
+        trajectories = self.orbits.trajectories
+        if self.orbits.mass is not None or self.facts.samples < length:
+            return None
+        shown = [(trajectories.position[:, :, 0], trajectories.gm)]
+        source = self._training_source()
+        alike = ("bodies", "dt", "samples", "axes")
+        if source is not None and all(
+            getattr(source.facts, name) == getattr(self.facts, name) for name in alike
+        ):
+            known = source.read(spread(0, source.facts.orbits, len(trajectories.gm)))
+            shown.append((known.position[:, :, 0], known.gm))
+        position, gm = (np.concatenate(each) for each in zip(*shown, strict=True))
+        return {"position": position, "gm": gm}
 
     def arcs(self, orbits: Orbits | None = None) -> Arcs:
         """The states of `--states`, from the experiment's orbits or from given ones."""

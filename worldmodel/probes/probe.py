@@ -8,7 +8,8 @@ from typing import Any
 
 from orbits.files import require_ending
 from orbits.force_samples import ForceSamples
-from orbits.options import options_from
+from orbits.options import checked, options_from
+from orbits.progress import bar, in_notebook
 from orbits.provenance import provenance
 from worldmodel.loading import load_predictor
 from worldmodel.probes.config import ProbeConfig
@@ -19,6 +20,7 @@ from worldmodel.source import Data
 from worldmodel.world_model import WorldModel, threads
 
 
+@checked
 def probe(
     model: Any,
     data: Data,
@@ -27,6 +29,7 @@ def probe(
     readout: str | ReadOut | None = None,
     untrained: Callable[..., Any] | None = None,
     trained_on: "Data | None" = None,
+    progress: bool | None = None,
     **options: Any,
 ) -> ForceSamples | Reading:
     """Read what a model has learned, from `worldmodel.train` or your own.
@@ -45,6 +48,7 @@ def probe(
         untrained: makes the untrained model, for the control and read-outs that need it.
         trained_on: the model's training data set, or its path; shows whether the model merely
             copies those orbits.
+        progress: whether a bar counts predictions; by default in a notebook.
         options: more options by name; for your own model also `model_context`, `length_unit` and
             `time_unit`.
 
@@ -63,7 +67,9 @@ def probe(
         options["readout"] = str(readout)
     if untrained is not None or own:
         model = load_predictor(model, untrained=untrained, **own)
-    reading = read(model, data, options_from(ProbeConfig, config, options), trained_on)
+    wanted = in_notebook() if progress is None else progress
+    with bar(wanted, desc="probe", unit=" predictions", unit_scale=True):
+        reading = read(model, data, options_from(ProbeConfig, config, options), trained_on)
     return reading if reading.table is None else reading.forces
 
 

@@ -28,6 +28,9 @@ Args:
     differ between orbits; as many as the context has positions, if these are more (kicked)."""
     seed: Seed = 0
     """Seed of the kicks, the untrained weights and the resampling."""
+    exam_seed: Annotated[int, Between(0, 2**62)] | None = None
+    """Repeats the examination (far states) that names this number; by default a fresh one is
+    drawn."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,7 +1,6 @@
 """States to probe: undisturbed arcs, and arcs kicked in mid-orbit."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from orbits.forces import ForceLaw
 from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
-from worldmodel.flow import follow, followed_back
 from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.source import DataFacts, Source, Trajectories
 
@@ -202,94 +200,6 @@ def kicked_in_mass(
     at, gm = _time_of_kick(orbits, context_length), orbits.trajectories.gm
     gm = np.exp(random.uniform(np.log(gm.min()), np.log(gm.max()), len(gm)))
     return _after_kick(orbits, law, at, range(1, steps + 1), gm)
-
-
-@dataclasses.dataclass(frozen=True)
-class Motion:
-    """States of motion at one place: ranges of speed and direction.
-
-    speed: over the local circular one.
-    angle: from the outward direction, rad, to either side.
-    share: states of this kind for each of another.
-    """
-
-    speed: tuple[float, float]
-    angle: tuple[float, float]
-    share: int = 1
-
-
-UNPLANNED = "any"
-"""The family that is drawn without a plan: what somebody else would ask."""
-FAR = {
-    "at rest": Motion((0.0, 0.05), (0.0, np.pi)),
-    "inward": Motion((0.25, 1.4), (np.pi, np.pi)),
-    "outward": Motion((0.25, 1.4), (0.0, 0.0)),
-    "slow": Motion((0.25, 0.75), (np.pi / 2, np.pi / 2)),
-    "circular": Motion((0.75, 1.25), (np.pi / 2, np.pi / 2)),
-    "fast": Motion((1.25, 2.0), (np.pi / 2, np.pi / 2)),
-    "unbound": Motion((1.5, 2.0), (0.0, np.pi)),
-    UNPLANNED: Motion((0.0, 2.0), (0.0, np.pi), share=4),
-}
-"""Families of states. Bound orbits of moderate eccentricity contain only the circular ones."""
-
-
-def far(
-    orbits: Orbits,
-    law: ForceLaw,
-    context_length: int,
-    radius: tuple[float, float],
-    count: int,
-    random: np.random.Generator,
-    families: Mapping[str, Motion] = FAR,
-) -> tuple[Arcs, Int[np.ndarray, " orbit"]]:
-    """True arcs of the law unlike any training orbit, within the distances of training.
-
-    Distances are drawn log-uniformly, speeds and directions by family, GM and masses from the
-    orbits. Each arc is followed back for a full context and one step ahead, and is read at one
-    time.
-
-    Returns:
-        The arcs, at most `count` times the family's share and none if none stays within `radius`
-        (au), and each one's family by its number in `families`.
-    """
-    dt, axes = orbits.trajectories.facts.dt, orbits.position.shape[-1]
-    if orbits.mass is not None:  # distances from each other, not from the barycentre
-        apart = np.linalg.norm(orbits.position, axis=-1)
-        radius = float(apart.min()), float(apart.max())
-    motions = list(families.values())
-    wanted = [count * motion.share for motion in motions]
-    # more than are wanted: arcs may leave the distances of training on their way
-    family = np.repeat(np.arange(len(motions)), [6 * number for number in wanted])
-    row = random.integers(len(orbits.trajectories.gm), size=len(family))
-    gm = orbits.trajectories.gm[row]
-    outward, other = random.standard_normal((2, len(row), axes))
-    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-    across = other - np.sum(other * outward, axis=1, keepdims=True) * outward
-    across /= np.linalg.norm(across, axis=1, keepdims=True)
-    distance = np.exp(random.uniform(np.log(radius[0]), np.log(radius[1]), len(row)))
-    x = distance[:, None] * outward
-    pull = np.linalg.norm(law.acceleration(x, gm), axis=1)
-    ranges = np.array([(motion.speed, motion.angle) for motion in motions])[family]
-    speed, angle = random.uniform(ranges[..., 0], ranges[..., 1]).T
-    speed *= np.sqrt(pull * distance)
-    v = speed[:, None] * (np.cos(angle)[:, None] * outward + np.sin(angle)[:, None] * across)
-    with np.errstate(all="ignore"):  # some fall into the centre, and are left out
-        before = followed_back(law, x, v, gm, dt, context_length)
-        ahead = follow(law, x, v, gm, dt)
-    position, velocity = (
-        np.concatenate((behind, last[:, None]), axis=1)
-        for behind, last in zip(before, ahead, strict=True)
-    )
-    position = np.nan_to_num(position, nan=0.0)
-    r = np.linalg.norm(position, axis=-1)
-    mass = None if orbits.mass is None else orbits.mass[row]
-    inside = np.all((radius[0] <= r) & (r <= radius[1]) if mass is None else r > 0, axis=1)
-    chosen = np.concatenate([
-        np.flatnonzero(inside & (family == k))[:number] for k, number in enumerate(wanted)
-    ])  # fmt: skip
-    read = range(context_length, context_length + 1)
-    arcs = Arcs.relative(position, velocity, gm, read=read, mass=mass)
-    return arcs.some(chosen), family[chosen]
 
 
 def _time_of_kick(orbits: Orbits, context_length: int) -> int:

@@ -8,8 +8,10 @@ scores of half-precision models in float32; `bare` the formula in the model's nu
 """
 
 import argparse
-from contextlib import contextmanager
+import sys
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest import mock
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,7 +19,7 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from worldmodel.attention import Visible, attention_kinds, base, make_attention
+from worldmodel.attention import Visible, attention_kinds, make_attention
 
 SCALES = (1.0, 10.0, 100.0, 1e3, 1e4)
 LENGTHS = (64, 256, 1024, 4096, 16384)
@@ -28,13 +30,13 @@ PATHS = {"kept": "as it is computed here", "bare": "the formula alone"}
 
 @contextmanager
 def formula_alone():
-    """Scores are normalised in the numbers that they come in."""
-    wide = base._wide
-    base._wide = lambda dtype: dtype
-    try:
+    """Scores are made and normalised in the numbers that they come in."""
+    modules = [m for name, m in sys.modules.items() if name.startswith("worldmodel.attention")]
+    with ExitStack() as stack:
+        for module in modules:
+            if "widened" in vars(module):
+                stack.enter_context(mock.patch.object(module, "widened", lambda values: values))
         yield
-    finally:
-        base._wide = wide
 
 
 def inputs(kind, scale, length, dtype, seed):

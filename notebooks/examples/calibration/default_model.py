@@ -17,12 +17,12 @@ import torch
 import orbits
 import worldmodel
 from orbits.files import read_json, write_json, written_aside
-from worldmodel.probes.states import FAR, UNPLANNED
+from worldmodel.examiner.states import DENSITY, FAMILIES
 
 PAIRS = (8, 1000), (8, 500), (2, 500), (2, 1000), (16, 500), (32, 500), (16, 1000), (32, 1000)
 """Contexts and steps; with twice the steps each costs more than the default, the first pair."""
 SEEDS = range(5)
-BOUND = [name for name in FAR if name not in ("unbound", UNPLANNED)]
+BOUND = [name for name in FAMILIES if name not in ("unbound", DENSITY)]
 
 
 def data_of(folder: Path, seed: int, held_out: bool) -> Path:

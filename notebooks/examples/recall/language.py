@@ -10,7 +10,7 @@ knows their order by the causal mask alone.
 
 import sysconfig
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,11 +21,12 @@ import numpy as np
 import pandas as pd
 import recall
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 import worldmodel.model
+from worldmodel.attention.maps import attention_spread
 from worldmodel.model import Network, Scales
 
 BYTES = 256
@@ -115,16 +116,21 @@ class Language(recall.Task):
         generator: torch.Generator,
     ) -> Float[Tensor, "piece byte"]:
         """Of every byte of so many pieces, nats."""
+        centres, following = self.pieces(source, count, length, generator)
+        with nullcontext() if self.options.rotary else without_positions():
+            logits = network(centres)[:, :, 0, 0]
+        return cross_entropy(logits.transpose(1, 2), following, reduction="none")
+
+    def pieces(
+        self, source: UInt8[np.ndarray, " byte"], count: int, length: int,
+        generator: torch.Generator,
+    ) -> tuple[Float[Tensor, "piece byte 1 1"], Int[Tensor, "piece byte"]]:  # fmt: skip
+        """So many pieces as the network sees them, and the byte after each."""
         starts = torch.randint(len(source) - length - 1, (count,), generator=generator)
         pieces = np.stack([source[start : start + length + 1] for start in starts.tolist()])
         values = torch.from_numpy(pieces.astype(np.int64))
         centres = values[:, :-1].float() + 0.5 - BYTES / 2
-        if self.options.rotary:
-            logits = network(centres[..., None, None])[:, :, 0, 0]
-        else:
-            with without_positions():
-                logits = network(centres[..., None, None])[:, :, 0, 0]
-        return cross_entropy(logits.transpose(1, 2), values[:, 1:], reduction="none")
+        return centres[..., None, None], values[:, 1:]
 
     def loss(
         self, network: Network, count: int, length: int, generator: torch.Generator
@@ -134,9 +140,16 @@ class Language(recall.Task):
     def scores(
         self, network: Network, count: int, length: int, generator: torch.Generator
     ) -> dict[str, Float[Tensor, " piece"]]:
-        """`loss` of all bytes, and `late` of the last ones, as many as in a training piece."""
+        """`loss` of all bytes, and `late` of the last ones, as many as in a training piece; of
+        four pieces, how evenly these attend (`entropy`, over log N) and their weight on the
+        `first_key`."""
         found = self.losses(network, corpus()[1], count, length, generator)
-        return {"loss": found.mean(1), "late": found[:, -self.options.length :].mean(1)}
+        scores = {"loss": found.mean(1), "late": found[:, -self.options.length :].mean(1)}
+        centres, _ = self.pieces(corpus()[1], 4, length, torch.Generator().manual_seed(0))
+        with nullcontext() if self.options.rotary else without_positions():
+            spread = attention_spread(network, centres, length - self.options.length)
+        names = ("entropy", "first_key")
+        return scores | {n: torch.full((count,), x) for n, x in zip(names, spread, strict=True)}
 
 
 def main(arguments: list[str] | None = None) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from orbits.force_samples import vectors
 from orbits.forces import known_law
+from orbits.options import checked
 from orbits.palette import COLORS
 from orbits.plot import labelled
 from symreg.experiments.figures.base import RunFigure, Shown, panels
@@ -27,6 +28,7 @@ def draw(shown: Shown) -> Figure | None:
     return figure
 
 
+@checked
 def plot_arrows(
     axes: Axes, table: pd.DataFrame, truth: NDArray[np.float64], *, title: str, color: str
 ) -> Axes:

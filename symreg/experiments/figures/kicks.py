@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from orbits.force_samples import vectors
+from orbits.options import checked
 from orbits.palette import COLORS
 from orbits.plot import labelled
 from orbits.statistics import r_squared
@@ -32,6 +33,7 @@ def kick_errors(table: pd.DataFrame) -> pd.Series:
     return (1 - pd.Series(r2)) ** 0.5
 
 
+@checked
 def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) -> Axes:
     """Error of the implied acceleration, √(1 − R²), against the steps since the kick.
 

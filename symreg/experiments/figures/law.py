@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.force_samples import attracting_gm
+from orbits.options import checked
 from orbits.palette import COLORS
 from orbits.plot import labelled, plain_ticks
 from orbits.statistics import varies
@@ -48,6 +49,7 @@ def beside_truth(law: Recovery, true_law: str) -> str:
     return f"a(r) = {label(law)} au/yr²; true {true}"
 
 
+@checked
 def plot_field(
     axes: Axes,
     table: pd.DataFrame,

@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from orbits.options import checked
 from orbits.palette import COLORS
 from orbits.plot import labelled
 from symreg.experiments.figures.base import RunFigure, Shown, panels
@@ -18,6 +19,7 @@ def draw(shown: Shown) -> Figure | None:
     return figure
 
 
+@checked
 def plot_training(axes: Axes, metrics: pd.DataFrame) -> Axes:
     """Training and held-out loss against the step."""
     for column, label, color in (

@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples"
-sys.path += [str(EXAMPLES / name) for name in ("zoo", "recall", "calibration")]
+sys.path += [str(EXAMPLES / name) for name in ("zoo", "recall", "calibration", "attention")]

@@ -74,3 +74,15 @@ def test_a_few_steps_teach_something():
 def test_an_unknown_kind_is_one_line(capsys, tmp_path):
     with pytest.raises(SystemExit, match="sofmax"):
         language.main([str(tmp_path), "--kinds", "sofmax"])
+
+
+def test_how_evenly_the_last_bytes_attend_is_told_and_draws_nothing_from_the_losses():
+    task, generator = language.Language(language.Options(length=8)), torch.Generator()
+    found = task.scores(network().eval(), 2, 16, generator.manual_seed(0))
+    again = task.losses(network().eval(), language.corpus()[1], 2, 16, generator.manual_seed(0))
+    assert torch.equal(found["late"], again[:, -8:].mean(1))
+    assert 0.5 < found["entropy"][0] <= 1
+    assert 0 < found["first_key"][0] < 0.5
+    after = generator.get_state()
+    task.losses(network().eval(), language.corpus()[1], 2, 16, generator.manual_seed(0))
+    assert torch.equal(after, generator.get_state())

@@ -11,7 +11,7 @@ TINY = {
     "causal": {"states": 60, "steps": 2},
     "evaluate": {"steps": 4},
     "extrapolate": {"factors": (1, 2)},
-    "far": {"count": 20},
+    "far": {"count": 60},
     "inductive_bias": {"datasets": 2, "examples": 5, "tests": 5, "steps": 2},
     "jacobian": {"states": 5},
     "kick_response": {"steps": 3},

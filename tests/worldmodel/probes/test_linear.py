@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worldmodel.probes.readouts.linear import Linear
+from worldmodel.probes.readouts.linear import Linear, in_words
 from worldmodel.probes.ridge import cross_validated_r2
 
 FEW = {"states": 300}
@@ -55,3 +55,32 @@ def test_a_target_far_from_zero_is_no_easier():
     random = np.random.default_rng(2)
     features, noise = random.normal(size=(300, 3)), 100 + random.normal(size=(300, 1))
     assert cross_validated_r2(features, noise, np.repeat(np.arange(30), 10), 0)[0] < 0.1
+
+
+def test_the_result_says_what_features_that_nobody_trained_decode(
+    trained, newton_orbits, read_json_of
+):
+    found = read_json_of(trained, newton_orbits, Linear(**FEW))
+    metrics, sentence = found["metrics"], found["sentence"]
+    assert metrics["random_force"] > metrics["positions_force"] + 0.2, (
+        "|F| is even in the positions"
+    )
+    for who in ("trained", "untrained", "random"):
+        assert f"{metrics[f'{who}_force']:.3f}" in sentence
+    injected = read_json_of(trained, newton_orbits, Linear(**FEW), control="injected")
+    assert "sentence" not in injected
+
+
+@pytest.mark.parametrize(
+    ("trained_r2", "untrained_r2", "chance", "words"),
+    [
+        (0.81, 0.75, 0.6, "decode it about as well, or better."),
+        (0.75, 0.81, 0.6, "decode it about as well, or better."),
+        (0.81, 0.2, 0.75, "decode it about as well, or better."),
+        (0.99, 0.75, 0.6, "training left 25 times less of it unexplained."),
+        (1.0, 1.0, 1.0, "decode it about as well, or better."),
+    ],
+)
+def test_decoding_is_compared_with_the_better_twin(trained_r2, untrained_r2, chance, words):
+    named = {"trained": trained_r2, "untrained": untrained_r2, "random": chance}
+    assert in_words({who: {"force": r2} for who, r2 in named.items()}).endswith(words)

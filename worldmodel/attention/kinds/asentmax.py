@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from worldmodel.attention.base import Visible, of_queries
+from worldmodel.attention.base import Visible, of_queries, widened
 from worldmodel.attention.kinds.entmax import Entmax
 
 
@@ -23,7 +23,8 @@ class AdaptiveScalableEntmax(Entmax):
         self, q: Tensor, k: Tensor, v: Tensor, visible: Visible, read: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         assert read is not None  # for the type checker
-        slope, power = of_queries(read, visible, q.shape[-2]).split(1, dim=-1)
+        q, own = widened(q), widened(of_queries(read, visible, q.shape[-2]))
+        slope, power = own.split(1, dim=-1)
         count = visible.count(q.shape[-2], k.shape[-2], q.device).to(q.dtype)[:, None]
         # a query that sees one key has nothing to weigh; log 1 is no number to take powers of
         log = count.log().clamp(min=math.log(2))

@@ -32,5 +32,5 @@ class Differential(Composition):
         first, second = output.chunk(2, dim=1)
         return first - torch.sigmoid(of_queries(read, visible, output.shape[-2])) * second
 
-    def weights(self, q: Tensor, k: Tensor, visible: Visible, read: Tensor | None = None) -> Tensor:
-        return self.finish(super().weights(q, k, visible, read), visible, read)
+    def read_weights(self, q: Tensor, k: Tensor, visible: Visible, read: Tensor | None) -> Tensor:
+        return self.finish(super().read_weights(q, k, visible, read), visible, read)

@@ -11,14 +11,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from worldmodel.attention.base import Attention, Rows, Visible, of_queries
+from worldmodel.attention.base import Attention, Rows, Visible, of_queries, widened
 
 
 class Forgetting(Attention):
     """Softmax of q·k/√d + Σ log f; the sums are two more coordinates of queries and keys.
 
-    For a query that sees later keys too (no causal order) the sum is taken with its sign. Sums over
-    thousands of keys lose digits in half precision, as differences of large numbers.
+    For a query that sees later keys too (no causal order) the sum is taken with its sign.
     """
 
     reads = 1
@@ -27,9 +26,9 @@ class Forgetting(Attention):
         self, q: Tensor, k: Tensor, v: Tensor, visible: Visible, read: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         assert read is not None  # for the type checker
-        kept = logsigmoid(read).cumsum(dim=-2)
+        kept = logsigmoid(widened(read)).cumsum(dim=-2)
         own, one = of_queries(kept, visible, q.shape[-2]), torch.ones_like
-        q = q / math.sqrt(self.d_head)
+        q, k = widened(q) / math.sqrt(self.d_head), widened(k)
         return torch.cat((q, own, one(own)), dim=-1), torch.cat((k, one(kept), -kept), dim=-1), v
 
     def prepare(self, q: Tensor, k: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:

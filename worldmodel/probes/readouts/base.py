@@ -159,6 +159,11 @@ class ReadOut(Options, ABC):
         many."""
         return Shown(held_out)
 
+    @property
+    def of_a_control(self) -> "ReadOut":
+        """The read-out as a run asks it of a control: by default the same."""
+        return self
+
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":
         """The picture of a reading: its force samples, or else bars of its numbers."""

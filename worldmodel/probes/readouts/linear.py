@@ -1,21 +1,24 @@
 """Linear probes: what can be read off a layer's activations by ridge regression.
 
 An untrained network already carries most of its input in a form that a linear map can read, so
-every number is compared with that of the same network with fresh weights, and with a regression on
-the bare positions of the context.
+every number is compared with that of the same network with fresh weights, with as many random
+functions of the positions of the context, and with these positions themselves.
 """
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
+from orbits.printing import wrapped
 from worldmodel import probes
 from worldmodel.config import Count
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
-POSITIONS = "positions"
-"""Name of the regression on the positions themselves."""
+TRAINED, UNTRAINED, RANDOM, POSITIONS = "trained", "untrained", "random", "positions"
+"""Whose features are read: the model's, its twin's with fresh weights, tanh of random combinations
+of the positions, the positions themselves."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Linear(ReadOut):
         the semi-major axis, the eccentricity and the Laplace-Runge-Lenz vector; unbound kicked
         states are then left out. `metrics` holds the best layer's R² for each target,
         `trained_TARGET` and `untrained_TARGET`; with `--control injected` the activations are a
-        random linear mixture of the targets, which must give 1.
+        random linear mixture of the targets, which must give 1. `random_TARGET` is that of tanh of
+        random combinations of the positions, as many as the widest layer has features.
 
         Raises:
             ValueError: for too few orbits.
@@ -61,34 +65,67 @@ class Linear(ReadOut):
             r2 = probes.cross_validated_r2(features, wanted, groups, config.seed)
             return dict(zip(names, map(float, r2), strict=True))
 
-        bare = judged(contexts.reshape(len(contexts), -1))
         tables: dict[str, dict[str, dict[str, float]]] = {}
-        for who in ("trained", "untrained"):
-            if who == "trained" and config.control == "injected":
+        width = 1
+        for who in (TRAINED, UNTRAINED):
+            if who == TRAINED and config.control == "injected":
                 count = wanted.shape[1]
                 mixture = experiment.random().normal(size=(count, 2 * count))
                 layers = {"law": (wanted - wanted.mean(axis=0)) / wanted.std(axis=0) @ mixture}
             else:
-                model = experiment.model if who == "trained" else experiment.untrained
+                model = experiment.model if who == TRAINED else experiment.untrained
                 layers = model.features(contexts)
+                width = max(width, *(values.shape[1] for values in layers.values()))
             tables[who] = {name: judged(values) for name, values in layers.items()}
+        positions = contexts.reshape(len(contexts), -1)
+        twins = {RANDOM: random_features(positions, width, config.seed), POSITIONS: positions}
+        bare = {name: judged(values) for name, values in twins.items()}
+        rows = tables | {name: {name: row} for name, row in bare.items()}
+        columns = {
+            who: {target: max(row[target] for row in table.values()) for target in names}
+            for who, table in rows.items()
+        }
         metrics: dict[str, Any] = {
-            f"{who}_{target}": max(row[target] for row in table.values())
-            for who, table in (*tables.items(), (POSITIONS, {POSITIONS: bare}))
-            for target in names
+            f"{who}_{target}": r2 for who, row in columns.items() for target, r2 in row.items()
         }
         metrics |= {"states": len(orbit), "orbits": len(np.unique(arcs.index[orbit]))}
-        details = {
-            "layers": list(tables["untrained"]),
+        details: dict[str, Any] = {
+            "layers": list(tables[UNTRAINED]),
             "targets": names,
             **tables,
-            POSITIONS: bare,
+            **bare,
             "context_length": experiment.model.context_length,
-        }
-        columns = {
-            who: {target: metrics[f"{who}_{target}"] for target in names}
-            for who in (*tables, POSITIONS)
         }
         title = f"{experiment.who}, {experiment.states} states: R² of the best layer"
         text = side_by_side(title, columns)
+        if config.control == "none":
+            sentence = in_words(columns)
+            details["sentence"] = sentence
+            text += f"\n\n{wrapped(sentence)}"
         return Reading(metrics, experiment.states, text, details=details)
+
+
+def random_features(
+    positions: Float[np.ndarray, "row number"], width: int, seed: int
+) -> Float[np.ndarray, "row feature"]:
+    """tanh of random combinations of the standardised positions, with random offsets."""
+    random = np.random.default_rng(seed)
+    spread = positions.std(axis=0)
+    x = (positions - positions.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    weights = random.normal(size=(x.shape[1], width)) / np.sqrt(x.shape[1])
+    return np.tanh(x @ weights + random.normal(size=width))
+
+
+def in_words(r2: dict[str, dict[str, float]]) -> str:
+    """What the R² of the force say of training, beside those of features that nobody trained."""
+    trained, untrained, chance = (r2[who]["force"] for who in (TRAINED, UNTRAINED, RANDOM))
+    told = (
+        f"The size of the force is decoded from the model's layers with R² {trained:.3f}, from "
+        f"those of the same network before training with {untrained:.3f}, and from as many random "
+        f"functions of the positions with {chance:.3f}"
+    )
+    left, beside = 1 - trained, 1 - max(untrained, chance)
+    if 2 * left >= beside:  # training has not even halved what such features leave unexplained
+        return f"{told}: features that nobody trained decode it about as well, or better."
+    times = beside / max(left, 1e-12)  # less is rounding
+    return f"{told}: training left {times:.2g} times less of it unexplained."

@@ -1,0 +1,66 @@
+"""Units: what is written is read back."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orbits.units import LENGTHS, NAMED_UNITS, ONE, YEARS, GivenUnits, Unit, parse_unit, powers
+
+POWERS = st.fractions(-12, 12, max_denominator=12)
+BASE_NAMES = st.tuples(
+    st.sampled_from(list(LENGTHS)), st.just("kg"), st.sampled_from(list(YEARS)),
+    *(st.just(name) for name in ("K", "A", "mol")),
+)  # fmt: skip
+
+
+@given(st.tuples(*[POWERS] * 6), BASE_NAMES)
+@settings(deadline=None)
+def test_what_a_unit_writes_is_read_as_that_unit(exponents, names):
+    unit = Unit(1.0, powers(exponents), names)
+    assert parse_unit(unit.text).powers == unit.powers
+    assert parse_unit(unit.si_text).powers == unit.powers
+    size = math.prod(
+        NAMED_UNITS[name].size ** float(p) for name, p in zip(names, exponents, strict=True)
+    )
+    # a float's power of a large number has an error of its logarithm times 2e-16
+    assert parse_unit(unit.text).size == pytest.approx(size, rel=1e-12)
+
+
+@given(st.sampled_from(list(LENGTHS)), st.sampled_from(list(YEARS)), POWERS, POWERS)
+@settings(deadline=None)
+def test_units_of_trajectories_are_read_back_with_their_sizes(length, time, first, second):
+    unit = GivenUnits({"length_unit": length, "time_unit": time}).unit(first, second)
+    again = parse_unit(unit.text)
+    assert again.powers == unit.powers
+    assert again.size == pytest.approx(unit.size, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("m^-1.5 s", "m^(-3/2)*s"), ("m^(1/2)", "m^0.5"), ("dimensionless", "1"),
+        ("m^0.333", "m^(1/3)"),
+        ("au³/yr²", "au^3/yr^2"), ("kg m s⁻²", "N"), ("au³/yr²/M☉", "au^3/yr^2/Msun"),
+        ("kg·m·s^−2", "N"), ("  m  s ", "m*s"), ("m**-(1/2)", "m^-0.5"), ("J / (kg*K)", "J/kg/K"),
+        ("m^13", "m^12*m"),
+    ],
+)  # fmt: skip
+def test_units_are_read_as_people_write_them(text, same):
+    assert parse_unit(text) == parse_unit(same)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["J/kg K", "m^(1/0)", "m^(s)", "m^1e9", "m^" + "9" * 5000, "m^(2^3)", "m^True", "2*m", "m^3/2"],
+)
+def test_what_is_no_unit_or_could_be_two_is_refused(text):
+    with pytest.raises(ValueError, match="the unit"):
+        parse_unit(text)
+
+
+def test_no_dimension_has_a_word_that_is_read():
+    assert parse_unit(ONE.text) == ONE
+    assert Unit(1.0, powers((Fraction(-3, 2), 0, 1))).text == "m^(-3/2) s"

@@ -1,0 +1,254 @@
+"""What a central force leaves of a motion is named, or the law is not found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import solve_ivp
+
+import orbits
+from orbits.derivatives.stepping import stepping
+from orbits.force_samples import vectors
+from orbits.units import GivenUnits
+from symreg.recovery.config import RecoverConfig
+from symreg.recovery.leftovers import leftovers
+from symreg.recovery.motion import problems_of
+from symreg.recovery.recover import solve
+from symreg.recovery.rounding import grain, unreadable
+
+GM = orbits.GM_SUN
+QUICK = RecoverConfig(engine="projection", seeds=1, null=False, time_limit=4)
+START, TIMES = [1.0, 0.0, 0.0, 5.6], 0.01 * np.arange(400)
+
+
+def kepler(x):
+    return -GM * x / np.linalg.norm(x) ** 3
+
+
+def moved(rates, start=START, t=TIMES):
+    """(time, axis) positions by the acceleration of (time, position, velocity)."""
+    axes = len(start) // 2
+    found = solve_ivp(
+        lambda s, y: [*y[axes:], *rates(s, y[:axes], y[axes:])], (0, t[-1]), start, t_eval=t,
+        rtol=1e-11, atol=1e-12, method="DOP853",
+    )  # fmt: skip
+    return found.y[:axes].T
+
+
+def frame(t, x):
+    return pd.DataFrame({"time": t} | {name: x[:, k] for k, name in enumerate("xyz"[: x.shape[1]])})
+
+
+def forces(t, x, **units):
+    position = ",".join("xyz"[: x.shape[1]])
+    return orbits.measure_forces(orbits.from_table(frame(t, x), position=position, **units))
+
+
+def gates(problem):
+    return {gate.name: gate.passed for gate in problem.gates}
+
+
+def noisy(x, size, seed=0):
+    return x + size * np.random.default_rng(seed).standard_normal(x.shape)
+
+
+def one(left):
+    """The only part of what is left, and that it is all."""
+    assert left.complete, left
+    (part,) = left.parts
+    return part
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-8])
+def test_a_drag_that_falls_with_the_distance_is_said_with_its_power(noise):
+    t = TIMES / 2
+    x = noisy(moved(lambda s, x, v: kepler(x) - 0.06 * v / (x @ x), t=t), noise)
+    part = one(leftovers(forces(t, x)))
+    assert part.kind.name == "drag over r^2"
+    assert part.components[0].value == pytest.approx(0.06, rel=1e-3)
+    assert 0.06 in part.components[0]
+    (problem,) = problems_of(forces(t, x), QUICK)
+    assert "k·v/r^2 with k = 0.06" in " ".join(problem.notes)
+    assert gates(problem)["nothing left over"]
+    r, a = problem.samples.X[:, 0], problem.samples.y
+    assert np.median(a * r**2) == pytest.approx(GM, rel=1e-6)  # the drag is taken away
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-7])
+def test_a_strength_that_grows_with_time_is_told_from_another_exponent(noise):
+    x = noisy(moved(lambda s, x, v: kepler(x) * (1 + 0.1 * s)), noise)
+    part = one(leftovers(forces(TIMES, x)))
+    assert part.kind.name == "growth"
+    assert part.components[0].value == pytest.approx(0.1, rel=1e-4)
+    (problem,) = problems_of(forces(TIMES, x), QUICK)
+    assert "% a yr" in " ".join(problem.notes)
+    a, r = problem.samples.y, problem.samples.X[:, 0]
+    assert np.median(a * r**2) == pytest.approx(GM, rel=1e-4)  # the law at the first time
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0), (0.6, 0.8)])
+def test_a_force_that_time_explains_and_the_state_does_not_ends_found(axis):
+    t = np.linspace(0, 10, 500)
+    x = moved(lambda s, x, v: -4 * x + 0.7 * np.sin(s**2) * np.array(axis), [1, 0.3, 0.4, 1.5], t)
+    samples = forces(t, x, length_unit="m", time_unit="s")
+    (problem,) = problems_of(samples, QUICK)
+    assert gates(problem)["nothing left over"] is False
+    assert "that changes with time" in " ".join(problem.notes)
+    assert np.median(problem.samples.y / problem.samples.X[:, 0]) == pytest.approx(4, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [
+        ("magnetic", lambda s, x, v: kepler(x) + 0.01 * v[::-1] * [1, -1]),
+        ("uniform", lambda s, x, v: kepler(x) + np.array([0.02, -0.05])),
+        ("centre", lambda s, x, v: kepler(x - [0.002, 0.001])),
+        ("periodic", lambda s, x, v: kepler(x) + 0.05 * np.cos(17 * s) * np.array([1, 0.5])),
+        ("quadratic drag", lambda s, x, v: kepler(x) - 1e-3 * np.linalg.norm(v) * v),
+    ],
+)
+def test_small_forces_are_named_under_noise(name, rates):
+    part = one(leftovers(forces(TIMES, noisy(moved(rates), 1e-6))))
+    assert part.kind.name.split("(")[0] == name
+    assert part.share < 0.02
+    assert part.sure > 10
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-10, 1e-6, 1e-4])
+@pytest.mark.parametrize("power", [-2.5, -2.0, -1.0, 1.0])
+def test_nothing_is_left_of_a_clean_motion(power, noise):
+    x = noisy(moved(lambda s, x, v: -GM * x * np.linalg.norm(x) ** (power - 1)), noise)
+    left = leftovers(forces(TIMES, x))
+    assert not left.significant
+    assert left.complete
+
+
+def test_a_force_that_nothing_explains_is_no_law():
+    def rates(s, x, v):
+        return kepler(x) * (1 + 0.05 * np.sign(x[0] * x[1])) + 0.3 * np.array([x[1], 0])
+
+    left = leftovers(forces(TIMES, moved(rates)))
+    assert not left.complete
+
+
+def stepped(n, dt, advance, start=START):
+    x, v, path = np.array(start[:2]), np.array(start[2:]), []
+    for _ in range(n):
+        path.append(x)
+        x, v = advance(x, v, dt)
+    return dt * np.arange(n), np.array(path)
+
+
+def explicit(x, v, dt):
+    return x + dt * v, v + dt * kepler(x)
+
+
+def symplectic(x, v, dt):
+    v = v + dt * kepler(x)
+    return x + dt * v, v
+
+
+def implicit(x, v, dt):
+    y = x + dt * v
+    for _ in range(60):
+        y = x + dt * (v + dt * kepler(y))
+    return y, v + dt * kepler(y)
+
+
+def first_order(x, v, dt):
+    return x + dt * v + dt**2 / 2 * kepler(x), v + dt * kepler(x)
+
+
+@pytest.mark.parametrize(
+    ("advance", "dt", "share", "words", "grows"),
+    [
+        (explicit, 0.01, -1, "explicit Euler: their second difference at k is the force at k - 1",
+         1),
+        (symplectic, 0.01, 0, "leapfrog or a symplectic Euler method", 0),
+        (implicit, 0.003, 1, "implicit Euler: their second difference at k is the force at k + 1",
+         -1),
+        (first_order, 0.01, -0.5, "is 0.5 of the force at k - 1", 1),
+    ],
+)  # fmt: skip
+def test_the_fingerprint_of_an_integrator_is_told(advance, dt, share, words, grows):
+    t, x = stepped(200, dt, advance)
+    (problem,) = problems_of(forces(t, x), QUICK)
+    (note,) = problem.notes
+    assert words in note
+    if grows:
+        assert f"{'-' if grows < 0 else '+'}" in note.split("changes by")[1]
+    assert gates(problem)["steps that follow the motion"] == (share == 0)
+    if share in (-1, 0, 1):  # then the law is that of the second differences, to the digit
+        assert np.ptp(problem.samples.y * problem.samples.X[:, 0] ** 2) < 1e-6 * GM
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-5])
+@pytest.mark.parametrize("start", [START, [1.0, 0.0, 0.0, 2 * np.pi]])
+def test_a_motion_has_no_such_fingerprint(noise, start):
+    samples = forces(TIMES, noisy(moved(lambda s, x, v: kepler(x), start), noise))
+    table = samples.table
+    assert stepping(vectors(table), vectors(table, "a_"), 0.01) is None
+
+
+@pytest.mark.slow
+def test_a_component_has_no_name_that_its_vector_lacks():
+    t = TIMES / 2
+    x = moved(lambda s, x, v: -GM * np.ones(3) / 3**0.5 / (x @ x), [1, 0.2, 0.3, 0.5, 5.0, 2.0], t)
+    problems = problems_of(forces(t, x), QUICK)
+    assert [problem.samples.target for problem in problems] == ["a_x", "a_y", "a_z"]
+    found = solve(problems[1], QUICK)
+    assert found.forms == ()
+    assert found.matches is None
+    assert "Newton" not in str(found)
+
+
+def test_units_in_which_gm_is_one_are_a_guess():
+    t = 0.05 * np.arange(400)
+    x = moved(lambda s, x, v: -0.99996 * x / np.linalg.norm(x) ** 3, [1, 0, 0, 0.85], t)
+    (problem,) = problems_of(forces(t, x), QUICK)
+    assert "au and yr are the units of columns for which none is given" in " ".join(problem.notes)
+    (problem,) = problems_of(forces(TIMES, moved(lambda s, x, v: kepler(x))), QUICK)
+    assert problem.notes == ()
+
+
+def test_positions_rounded_beside_the_pull_cannot_be_read():
+    x = moved(lambda s, x, v: kepler(x))
+    mantissa, exponent = np.frexp(x)
+    rounded = np.ldexp(np.round(mantissa * 2**8) / 2**8, exponent)  # as bfloat16
+    problem, *_ = problems_of(forces(TIMES, rounded), QUICK)
+    assert gates(problem)["readable at this step"] is False
+    assert "cannot be read at this step" in " ".join(problem.notes)
+    units = GivenUnits({})
+    assert unreadable(forces(TIMES, np.round(x, 3)), units) is not None
+    for fine in (x, np.round(x, 9), x.astype(np.float32)):
+        assert unreadable(forces(TIMES, fine), units) is None
+    assert grain(np.round(x, 3)) == 1e-3
+
+
+def test_too_few_states_are_counted_as_in_the_file():
+    random = np.random.default_rng(0)
+    parts = []
+    for orbit in range(30):
+        t = np.sort(random.uniform(0, 1.2, 7))
+        parts.append(frame(t, moved(lambda s, x, v: kepler(x), t=t)).assign(orbit=orbit))
+    data = orbits.from_table(pd.concat(parts), position="x,y", orbit="orbit")
+    with pytest.raises(
+        ValueError, match=r"30 orbits of 7 states were given.*at least 9 such states"
+    ):
+        orbits.measure_forces(data)
+
+
+def test_errors_of_accelerations_are_relative_and_say_so():
+    assert "of their size" in forces(TIMES, moved(lambda s, x, v: kepler(x))).attributes["summary"]
+
+
+@pytest.mark.slow
+def test_euler_is_not_found_and_a_joined_drag_is():
+    for samples, status in (
+        (forces(*stepped(400, 0.01, explicit)), "approximation"),
+        (forces(TIMES / 2, moved(lambda s, x, v: kepler(x) - 0.06 * v / (x @ x), t=TIMES / 2)),
+         "found"),
+    ):  # fmt: skip
+        (problem,) = problems_of(samples, QUICK)
+        found = solve(problem, QUICK)
+        assert found.status == status
+        assert found.matches == "newton"

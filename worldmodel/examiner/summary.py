@@ -1,0 +1,200 @@
+"""What an examination found, as numbers: all of them computed from the table of answers."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from orbits.whole_field import Part, Terms, WholeField, fitted_field
+from worldmodel.examiner.answers import RIGHT, Answers, Share
+from worldmodel.examiner.pasts import FOREIGN, OWN, PASTS
+from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS, ROLLED
+from worldmodel.examiner.states import DENSITY, FAMILIES, World
+
+SPEEDS = (0.0, 0.5, 1.0, 1.5, 2.0)
+"""Ends of the cells in circular speeds."""
+DIRECTIONS = {"inward": (-1.0, -0.5), "across": (-0.5, 0.5), "outward": (0.5, 1.0)}
+"""Cells by the cosine of the angle between velocity and the outward direction."""
+CELL_PLACES = 3
+"""Cells in distance."""
+LEAST_STATES = 40
+"""Of the density, with an answer: for the parts of a field, of which there are about ten."""
+VISITORS = "from outside"
+"""States of the density whose context begins outside the distances of training."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A range of distance (au) and of speed (in circular ones), in one direction."""
+
+    start: float
+    stop: float
+    slow: float
+    fast: float
+    direction: str
+    share: Share
+
+    def __str__(self) -> str:
+        """`1.62 to 2.91 au, 0.5 to 1 circular speeds, outward`."""
+        return (
+            f"{self.start:.3g} to {self.stop:.3g} au, {self.slow:g} to {self.fast:g} circular "
+            f"speeds, {self.direction}"
+        )
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was found.
+
+    Attributes:
+        seed: that drew the questions; the same gives them again.
+        all: of the stated density, each state behind its own arc.
+        mean_error: of these, in which no state counts above 1.
+        radius: distances of training, au.
+        closest, farthest: distances of the states with an answer, au.
+        slowest, fastest: their speeds, in circular ones.
+        size: median acceleration, as a fraction of the law's.
+        anticlockwise, clockwise: median errors by the sense of rotation.
+        families: states of other families, orbits as data files hold them, and the first states
+            asked again at the end.
+        pasts: the density behind other pasts, and states that came from outside.
+        followed: by how much the answers follow the force of each foreign past.
+        rolled: on the model's own predictions.
+        horizon: the most of these in a row.
+        outside: closer, and farther, than any training orbit.
+        cells: the density by place, speed and direction.
+        field_error: median error against the field's own fit.
+        field_right: share of states within 10 % of it.
+        kick_field_error: median error against it after a kick.
+        remainder: error against it of nine states in ten, at most: what no part explains.
+        unevenness: largest difference of the departure from the law between groups of states.
+        parts: of the field, by name (`orbits.whole_field`).
+        grain: spacing of the numbers that the answers are chosen from, au.
+        pull: how far the law moves a body in a step, dt²·a, au.
+        rounding: error of that by the spacing alone; all three medians over the density.
+    """
+
+    seed: int
+    all: Share
+    mean_error: float
+    radius: tuple[float, float]
+    closest: float
+    farthest: float
+    slowest: float
+    fastest: float
+    size: float
+    anticlockwise: float | None
+    clockwise: float | None
+    families: dict[str, Share]
+    pasts: dict[str, Share]
+    followed: dict[str, float | None]
+    rolled: Share
+    horizon: int
+    outside: dict[str, Share]
+    cells: tuple[Cell, ...]
+    field_error: float
+    field_right: float
+    kick_field_error: float | None
+    remainder: float
+    unevenness: float
+    parts: dict[str, Part]
+    grain: float = 0.0
+    pull: float = 0.0
+    rounding: float = 0.0
+
+
+def summary(
+    answers: Answers, world: World, seed: int, parts: Mapping[str, Part] | None = None
+) -> Examination:
+    """The numbers of a table.
+
+    Args:
+        answers: the table.
+        world: what moved the states.
+        seed: of the examination.
+        parts: the parts of the model's own field, whose uncertainty is taken in place of drawing
+            again, for answers that were changed on purpose.
+
+    Raises:
+        ValueError: if too few states of the density have an answer.
+    """
+    density = answers.some(answers.density)
+    known = density.some(density.answered)
+    if len(known) < LEAST_STATES:
+        raise ValueError(
+            f"{len(known)} of {len(density)} far states can be read; {LEAST_STATES} are needed."
+        )
+    terms = Terms(known.position, known.velocity, known.gm, world.law)
+    if parts is None:
+        field = fitted_field(terms, known.acceleration, np.random.default_rng(seed))
+    else:
+        own = terms.coefficients(known.acceleration)
+        found = {n: Part(size, parts[n].half_width) for n, size in terms.sizes(own).items()}
+        field = WholeField(found, world.law, own, terms.scale)
+    left = _against(known, field)
+    spin = known.position[:, 0] * known.velocity[:, 1] - known.position[:, 1] * known.velocity[:, 0]
+    named = {name for name in FAMILIES if name != DENSITY} | {ORBITS, AGAIN}
+    pasts = {name: answers.share(answers.past == name) for name in PASTS if name != OWN}
+    visitors = answers.share(answers.density & answers.visitor)
+    rolled = (answers.family == ROLLED) & (answers.r >= known.r.min())
+    rolled &= answers.r <= known.r.max()
+    kicked = answers.some((answers.past == "one kick") & answers.answered)
+    return Examination(
+        seed=seed,
+        all=density.share(np.ones(len(density), dtype=bool)),
+        mean_error=float(np.mean(np.minimum(known.error, 1))),
+        radius=world.radius,
+        closest=float(known.r.min()),
+        farthest=float(known.r.max()),
+        slowest=float(known.speed.min()),
+        fastest=float(known.speed.max()),
+        size=float(np.median(np.linalg.norm(known.acceleration, axis=1) / known.size)),
+        anticlockwise=_median(known.error[spin > 0]),
+        clockwise=_median(known.error[spin < 0]),
+        families=_asked({n: answers.share(answers.family == n) for n in sorted(named)}),
+        pasts=_asked({**pasts, VISITORS: visitors}),
+        followed={name: answers.followed(name, world) for name in FOREIGN},
+        rolled=answers.share(rolled),
+        horizon=int(answers.step[answers.family == ROLLED].max(initial=0)),
+        outside=_asked({n: answers.share(answers.family == n) for n in (CLOSER, FARTHER)}),
+        cells=tuple(cells(density)),
+        field_error=float(np.median(left)),
+        field_right=float(np.mean(left <= RIGHT)),
+        kick_field_error=_median(_against(kicked, field)) if len(kicked) else None,
+        remainder=float(np.quantile(left, 0.9)),
+        unevenness=terms.unevenness(known.acceleration),
+        parts=field.parts,
+        grain=float(np.median(known.rounding)) * np.sqrt(12 / world.axes),
+        pull=float(np.median(known.size)) * world.dt**2,
+        rounding=float(np.median(known.rounding / known.size)) / world.dt**2,
+    )
+
+
+def _against(states: Answers, field: WholeField) -> np.ndarray:
+    """(state,) distance of the accelerations from a field, in shares of the law's."""
+    own = field.at(states.position, states.velocity, states.gm)
+    return np.asarray(np.linalg.norm(states.acceleration - own, axis=1) / states.size)
+
+
+def _asked(shares: Mapping[str, Share]) -> dict[str, Share]:
+    return {name: share for name, share in shares.items() if share.states}
+
+
+def cells(states: Answers) -> Iterator[Cell]:
+    """Distance, speed and direction together."""
+    ends = np.quantile(states.r, np.linspace(0, 1, CELL_PLACES + 1))
+    place = np.searchsorted(ends[1:-1], states.r)
+    speed, outward = np.minimum(states.speed, np.nextafter(SPEEDS[-1], 0)), states.outward
+    for number, low, name in itertools.product(range(CELL_PLACES), range(4), DIRECTIONS):
+        slow, fast = SPEEDS[low : low + 2]
+        inner, outer = DIRECTIONS[name]
+        of = (place == number) & (slow <= speed) & (speed < fast)
+        of &= (inner <= outward) & (outward <= outer)
+        if of.any():
+            ranges = float(ends[number]), float(ends[number + 1]), slow, fast, name
+            yield Cell(*ranges, states.share(of))
+
+
+def _median(values: np.ndarray) -> float | None:
+    return float(np.median(values)) if len(values) else None
