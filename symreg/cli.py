@@ -22,9 +22,19 @@ def recover(table: str, out: str, config: RecoverFileConfig) -> "symreg.Recovery
     if forces is not None:
         say(f"{table}: {forces.attributes['summary']}")
     result = symreg.recover(table if forces is None else forces, config, progress=say)
-    if out != STANDARD_OUTPUT:
-        result.write(out)
+    write(result, out)
     return result
+
+
+def write(result: "symreg.Recovery | symreg.Weighing", out: str) -> None:
+    """Write a result as JSON; if the disk is full by now, the search is at least printed."""
+    if out == STANDARD_OUTPUT:
+        return
+    try:
+        result.write(out)
+    except (OSError, ValueError):
+        say(result)
+        raise
 
 
 def require_possible(table: str, config: RecoverFileConfig) -> None:
@@ -85,8 +95,7 @@ def engines(config: EnginesConfig) -> dict[str, str]:
 def weigh(data: str, out: str, config: WeighConfig) -> "symreg.Weighing":
     """Weigh the bodies of a dataset or of a table of forces; write the result as JSON."""
     result = symreg.weigh(data, config, progress=say)
-    if out != STANDARD_OUTPUT:
-        result.write(out)
+    write(result, out)
     return result
 
 

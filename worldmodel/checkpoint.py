@@ -11,7 +11,8 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from orbits.files import (
     write_sealed,
     written_aside,
 )
+from orbits.memory import out_of_memory
 from orbits.provenance import provenance
 from worldmodel.config import TrainConfig
 from worldmodel.model import Scales
@@ -150,21 +152,40 @@ def load_tensors(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str
             f"{path} does not exist; the run has not come that far: run `worldmodel train` again "
             "with the same options to go on."
         )
-    try:
+    with damage_named(path):
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         header = json.loads(metadata["header"])
         if metadata["sha256"] != sha256_of_json([header, sha256_of_tensors(tensors)]):
             raise ValueError("its numbers are not those that were written")
-    except (SafetensorError, struct.error, KeyError, TypeError, ValueError, OSError) as error:
-        raise ValueError(
-            f"{path} is damaged: it is cut short, or no checkpoint ({error}); remove it and train "
-            "again, or restore it."
-        ) from None
-    if header["identity"] != identity:
+        theirs, step = header["identity"], header["step"]
+        if not isinstance(step, int) or step < 0:
+            raise ValueError(f"its step is {step!r}")
+    if theirs != identity:
         raise ValueError(
             f"{path} belongs to another configuration than {path.parent / 'config.json'}; "
             "restore the file that was trained there, or train again in another folder."
         )
     return tensors, header
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn what a file of tensors that are not a run's makes libraries raise into one ValueError.
+
+    A checksum may be right and the tensors others: of an earlier version, or forged.
+    """
+    try:
+        yield
+    except (
+        SafetensorError, struct.error, KeyError, IndexError, TypeError, ValueError, OSError,
+        AttributeError, RuntimeError,
+    ) as error:  # fmt: skip
+        if out_of_memory(error):
+            raise
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(
+            f"{path} is damaged: it is cut short, or no checkpoint ({first:.200}); remove it and "
+            "train again, or restore it."
+        ) from None

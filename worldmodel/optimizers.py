@@ -54,10 +54,19 @@ def optimizer_tensors(optimizers: list[Optimizer]) -> dict[str, Tensor]:
 
 
 def restore_optimizers(optimizers: list[Optimizer], tensors: dict[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` gave."""
+    """Put back what `optimizer_tensors` gave.
+
+    Raises:
+        ValueError: for a moment of another shape than its parameter has.
+    """
     states: list[dict[int, dict[str, Tensor]]] = [{} for _ in optimizers]
     for key, value in tensors.items():
         number, parameter, name = key.split(".", 2)
         states[int(number)].setdefault(int(parameter), {})[name] = value
     for optimizer, state in zip(optimizers, states, strict=True):
+        parameters = [each for group in optimizer.param_groups for each in group["params"]]
+        for number, moments in state.items():
+            for name, value in moments.items():
+                if value.ndim and value.shape != parameters[number].shape:
+                    raise ValueError(f"{name} {number} has the shape {tuple(value.shape)}")
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

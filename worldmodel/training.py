@@ -24,6 +24,7 @@ from orbits.progress import Wanted, bar
 from worldmodel.accelerators import require_devices
 from worldmodel.checkpoint import (
     RunRecord,
+    damage_named,
     load_tensors,
     require_run_folder,
     require_same_run,
@@ -143,17 +144,18 @@ class State:
 
     def restore(self, run: Path, identity: str) -> None:
         """Go on from `resume.safetensors`; ValueError if that is damaged or another run's."""
-        tensors, header = load_tensors(run / "resume.safetensors", identity)
-        self.batches.generator.set_state(tensors.pop("batches"))
-        self.noise.set_state(tensors.pop("noise"))
-        parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimizer": {}}
-        for name, tensor in tensors.items():
-            part, _, own = name.partition(".")
-            parts[part][own] = tensor
-        self.network.load_state_dict(parts["network"])
-        restore_optimizers(self.optimizers, parts["optimizer"])
-        for name in ("step", "best"):
-            setattr(self, name, header[name])
+        path = run / "resume.safetensors"
+        tensors, header = load_tensors(path, identity)
+        with damage_named(path):
+            self.batches.generator.set_state(tensors.pop("batches"))
+            self.noise.set_state(tensors.pop("noise"))
+            parts: dict[str, dict[str, Tensor]] = {"network": {}, "optimizer": {}}
+            for name, tensor in tensors.items():
+                part, _, own = name.partition(".")
+                parts[part][own] = tensor
+            self.network.load_state_dict(parts["network"])
+            restore_optimizers(self.optimizers, parts["optimizer"])
+            self.step, self.best = header["step"], float(header["best"])
 
 
 def _train(
@@ -360,10 +362,11 @@ class Trainer:
             self.save_weights("best")
 
     def _save(self) -> None:
-        """Write the state to resume from, and the present weights."""
+        """Write the present weights, and then the state to resume from: a process that is killed
+        between the two leaves no state of the last step, which would never be gone on from."""
+        self.save_weights("last")
         if self.run is not None and self.fabric.is_global_zero:
             self.state.save(self.run, self.record.identity)
-            self.save_weights("last")
 
     def save_weights(self, name: str) -> None:
         """Write the present weights."""
@@ -396,9 +399,9 @@ class Log:
         self.told = time.monotonic()
         self.path = None if run is None or not self.speaks else run / "metrics.jsonl"
         if self.path is not None:
-            lines = self.path.read_text().splitlines() if first and self.path.is_file() else []
-            whole = [line for line in lines if line.endswith("}")]  # not cut short by a kill
-            kept = [line for line in whole if json.loads(line)["step"] <= first]
+            there = first and self.path.is_file()
+            lines = self.path.read_text(errors="replace").splitlines() if there else []
+            kept = [line for line in lines if _step_of(line) <= first]
             write_text(self.path, "".join(f"{line}\n" for line in kept))
 
     def write(self, step: int, **values: float | None) -> None:
@@ -419,3 +422,11 @@ class Log:
         if callable(self.progress) and self.speaks and due:
             self.told = time.monotonic()
             self.progress(f"step {step} of {self.steps}: loss {loss:.3e}")
+
+
+def _step_of(line: str) -> float:
+    """The step of a line of `metrics.jsonl`; infinity for one cut short by a kill, or damaged."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return math.inf

@@ -18,6 +18,7 @@ from worldmodel.attention import attention_maps
 from worldmodel.backbone import Backbone, Stream
 from worldmodel.checkpoint import (
     RunRecord,
+    damage_named,
     load_tensors,
     read_record,
     require_run_folder,
@@ -68,8 +69,10 @@ class WorldModel:
         """
         record = read_record(run)
         network = Network(record.train.model, record.scales)
-        tensors, header = load_tensors(Path(run) / f"{checkpoint}.safetensors", record.identity)
-        network.load_state_dict(tensors)
+        path = Path(run) / f"{checkpoint}.safetensors"
+        tensors, header = load_tensors(path, record.identity)
+        with damage_named(path):
+            network.load_state_dict(tensors)
         return cls(network.to(_device()), record, header["step"], str(run))
 
     def save(self, folder: str | os.PathLike[str]) -> None:

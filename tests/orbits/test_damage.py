@@ -1,6 +1,7 @@
 """A damaged data set is refused in one line, by every reader, and never called valid."""
 
 import json
+import os
 import random
 import shutil
 import zlib
@@ -122,6 +123,16 @@ def test_what_is_missing_or_torn_is_made_again(copied, whole, damage):
     generate(copied, CONFIG)
     assert contents(copied) == contents(whole)
     assert validate(copied) == []
+
+
+@pytest.mark.parametrize("file", ["zarr.json", ".manifest.json", "position/c/0/0/0"])
+@pytest.mark.parametrize("kind", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_never_ends_is_not_read(copied, file, kind):
+    (copied / file).unlink()
+    kind(copied / file)
+    assert problems_of(copied)
+    with pytest.raises(ValueError, match=r"unfinished|cut short|not a dataset"):
+        dataset.open_dataset(copied)
 
 
 def test_a_shard_of_another_seed_is_noticed_and_made_again(copied, whole, tmp_path):

@@ -58,6 +58,16 @@ def test_it_finds_what_recover_finds():
     assert np.array_equal(again.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize("names", [("gamma", "beta", "S"), ("E", "N", "Q"), ("print", "O", "test")])
+def test_columns_may_be_called_as_sympy_and_python_call_theirs(names):
+    X, y = gravity(60)
+    X.columns = names
+    model = LawRegressor(**QUICK | {"timeout_in_seconds": 1.0}).fit(X, y)
+    symbols = set().union(*(e.free_symbols for e in model.equations_["sympy_format"]))
+    assert {symbol.name for symbol in symbols} == set(names)
+    assert model.sympy().free_symbols <= symbols
+
+
 def test_it_is_one_step_of_a_pipeline_and_of_a_cross_validation():
     X, y = gravity()
     model = make_pipeline(

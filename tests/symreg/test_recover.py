@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from orbits.command_line import main as run_command
@@ -204,3 +205,19 @@ def test_no_formula_is_fitted_to_held_out_groups(make_force_table, monkeypatch):
     assert len(searched[0].y) == 800
     assert len(measured[0]) == 200
     assert not set(searched[0].y) & set(measured[0])
+
+
+def test_a_law_whose_file_cannot_be_written_is_printed(tmp_path, monkeypatch, capsys):
+    r = np.linspace(1, 2, 30)
+    pd.DataFrame({"F": 3 / r**2, "r": r}).to_csv(tmp_path / "t.csv", index=False)
+
+    def full(*_):
+        raise OSError(28, "No space left on device", str(tmp_path / "law.json"))
+
+    monkeypatch.setattr(Recovery, "write", full)
+    options = ["--target", "F", "--features", "r", "--form", "k/r**2"]
+    paths = [str(tmp_path / name) for name in ("t.csv", "law.json")]
+    assert run_command("symreg", COMMANDS, ["recover", *paths, *options]) == 2
+    said = capsys.readouterr().err
+    assert "3/r^2" in said or "3.0/r^2" in said
+    assert "No space left" in said.splitlines()[-1]

@@ -5,8 +5,10 @@ import shutil
 
 import pytest
 import torch
+from safetensors import safe_open
 
 import orbits
+from worldmodel.checkpoint import save_tensors
 from worldmodel.cli import main
 
 SMALL = "--steps 1 --d-model 8 --n-layers 1 --n-heads 1 --batch-tokens 8".split()
@@ -75,6 +77,35 @@ def test_a_configuration_that_was_changed_is_refused(here, refused, group, name,
     stored[group][name] = value
     path.write_text(json.dumps(stored))
     assert "is damaged" in refused("worldmodel", *EVALUATE)
+
+
+def reseal(path, change):
+    """Change a file of tensors, and its checksum with it."""
+    with safe_open(path, framework="pt") as file:
+        header = json.loads(file.metadata()["header"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    change(header, tensors)
+    save_tensors(path, tensors, header)
+
+
+SWAPPED = {
+    "a header without its step": lambda header, tensors: header.pop("step"),
+    "a header without an identity": lambda header, tensors: header.pop("identity"),
+    "a step that is a text": lambda header, tensors: header.update(step="1"),
+    "a tensor that is missing": lambda header, tensors: tensors.pop(min(tensors)),
+    "a tensor of another shape": lambda header, tensors: tensors.update(
+        {max(tensors): torch.zeros(7, 5, 3)}
+    ),
+    "a tensor too many": lambda header, tensors: tensors.update(more=torch.zeros(1)),
+}
+
+
+@pytest.mark.parametrize("change", SWAPPED.values(), ids=SWAPPED)
+@pytest.mark.parametrize("name", ["last", "resume"])
+def test_tensors_of_another_make_are_refused_whatever_their_checksum(here, refused, name, change):
+    reseal(here / f"run/{name}.safetensors", change)
+    again = ["train", "x.zarr", "run", *SMALL]
+    assert "is damaged" in refused("worldmodel", *(EVALUATE if name == "last" else again))
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")

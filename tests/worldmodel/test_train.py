@@ -80,6 +80,43 @@ def test_interrupted_at_any_step_it_goes_on_as_if_nothing_had_happened(
     assert_same_run(tmp_path / "whole", tmp_path / "broken")
 
 
+def test_killed_between_any_two_files_it_ends_as_if_nothing_had_happened(
+    few_orbits, tmp_path, monkeypatch
+):
+    """The last state may be there without its weights: then these are written."""
+    written, save = [], training.save_tensors
+    monkeypatch.setattr(training, "save_tensors", lambda *a: (written.append(a[0]), save(*a)))
+    train(few_orbits, SMALL, out=tmp_path / "whole")
+    assert len(written) >= 8
+    for number in range(len(written)):
+        left, place = iter(range(number)), tmp_path / f"broken_{number}"
+
+        def broken(*arguments, left=left):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            save(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "save_tensors", broken)
+            with pytest.raises(KeyboardInterrupt):
+                train(few_orbits, SMALL, out=place)
+        train(few_orbits, SMALL, out=place)
+        assert_same_run(tmp_path / "whole", place)
+
+
+@pytest.mark.parametrize("damage", [b"{}", b"[1]", b"\xff", b'{"step": null}', b"}", b'{"step": 1'])
+def test_a_damaged_log_stops_no_training(few_orbits, tmp_path, monkeypatch, damage):
+    with monkeypatch.context() as patch:
+        stop_at(5, patch)
+        with pytest.raises(KeyboardInterrupt):
+            train(few_orbits, SMALL, out=tmp_path / "run")
+    with open(tmp_path / "run/metrics.jsonl", "ab") as file:
+        file.write(damage + b"\n")
+    train(few_orbits, SMALL, out=tmp_path / "run")
+    train(few_orbits, SMALL, out=tmp_path / "whole")
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
     few_orbits, tmp_path, monkeypatch
 ):
