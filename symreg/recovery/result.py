@@ -252,7 +252,8 @@ class Recovery(Result):
         text = self.form if self.form and None not in values.values() else self.expression
         if (groups := self.per_group) is not None:
             text = groups.form
-            values = {name: values[of[0]] for name, of in groups.constants.items() if len(of) == 1}
+            shared = {name: of[0] for name, of in groups.constants.items() if len(of) == 1}
+            values = {name: values[of] for name, of in shared.items() if of in values}
         formula, symbols = self._parsed(text)
         return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
 
