@@ -46,7 +46,7 @@ def of_floats(formula):
 
 
 def exponential(inner):
-    """exp of what floats hold: sympy never ends exp(1e90), and has no room for exp(exp(exp(18)))."""
+    """exp of what floats hold: sympy never ends exp(1e90), and has no room for a tower."""
     return inner if inner.is_number and not abs(inner) < OWN.exponential else sympy.exp(inner)
 
 
