@@ -66,7 +66,8 @@ def stepping(
         return Stepping(float(share), METHODS[share], force, _drift(position, power, strength, dt))
     mixture, power, strength, left = _mixed(second, position, None)
     plain = _mixed(acceleration[inside], position, 0.0)[3]
-    if left * CLEARER > plain or abs(mixture) < 0.05:
+    # a linear motion, damped or not, has x(k+1) = a x(k) + b x(k-1) exactly
+    if left * CLEARER > plain or abs(mixture) < 0.05 or abs(power - 1) < 0.01:
         return None
     return Stepping(mixture, "", force, _drift(position, power, strength, dt))
 

@@ -61,7 +61,7 @@ def outliers_of(time: np.ndarray, values: np.ndarray) -> Outliers:
     for place, (first, last) in enumerate(runs):
         if first < after:  # inside a block
             continue
-        near = range(max(0, first - NODES), min(count, last + NODES + 1))
+        near = range(first, last + 1)  # what a slip moves is less than so far
         later = runs[place + 1 :]
         span = motion.span(near, longest) or motion.far_span((first, last), later, longest)
         if span is None:

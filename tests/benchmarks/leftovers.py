@@ -72,6 +72,8 @@ def drawn(law, kind, noise, random):
 
     t = np.linspace(0, end, count)
     found = solve_ivp(rates, (0, end), [*x, *v], t_eval=t, rtol=1e-11, atol=1e-12, method="DOP853")
+    if len(found.t) < count:  # it fell into the centre
+        return drawn(law, kind, noise, random)
     position = found.y[:axes].T
     return t, position + noise * random.standard_normal(position.shape), size
 

@@ -189,6 +189,15 @@ def test_a_motion_has_no_such_fingerprint(noise, start):
     assert stepping(vectors(table), vectors(table, "a_"), 0.01) is None
 
 
+def test_a_damped_spring_is_no_integrator():
+    t = np.linspace(0, 3, 600)
+    (problem,) = problems_of(
+        forces(t, moved(lambda s, x, v: -5 * x - 0.2 * v, [1, 0.3, 0.4, 1.1], t)), QUICK
+    )
+    assert "a drag proportional to the velocity" in " ".join(problem.notes)
+    assert gates(problem) == {}
+
+
 @pytest.mark.slow
 def test_a_component_has_no_name_that_its_vector_lacks():
     t = TIMES / 2
