@@ -136,6 +136,8 @@ def require_column(
             require_known("column", column, (" ".join(each.split()) for each in there), near=near)
         except ValueError as error:
             raise ValueError(f"{table}: {error}") from None
+        (spaced, *_) = (each for each in there if " ".join(each.split()) == column)
+        raise ValueError(f"{table}: column {column!r} is not known; did you mean {spaced!r}?")
     if list(there).count(column) > 1:
         raise ValueError(f"{table}: there are several columns {column!r}; rename them.")
 

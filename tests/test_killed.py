@@ -23,12 +23,12 @@ pytestmark = pytest.mark.slow
 
 RUN = [
     "--orbits", "40", "--steps", "60", "--search-seeds", "2", "--bodies", "earth", "--workers", "2",
-    "--simulator", "kepler",
+    "--simulator", "kepler", "--exam-seed", "1",
 ]  # fmt: skip
 STUDY = """
 name: small
 question: do two seeds agree?
-base: {orbits: 30, steps: 20, search_seeds: 2, sources: [orbit, kicked], controls: [],
+base: {orbits: 30, steps: 20, search_seeds: 2, exam_seed: 1, sources: [orbit, kicked], controls: [],
   readouts: [], simulator: kepler}
 grid: {seed: [0, 1]}
 """

@@ -65,8 +65,8 @@ def restore_optimizers(optimizers: list[Optimizer], tensors: dict[str, Tensor]) 
         states[int(number)].setdefault(int(parameter), {})[name] = value
     for optimizer, state in zip(optimizers, states, strict=True):
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
-        for number, moments in state.items():
+        for index, moments in state.items():
             for name, value in moments.items():
-                if value.ndim and value.shape != parameters[number].shape:
-                    raise ValueError(f"{name} {number} has the shape {tuple(value.shape)}")
+                if value.ndim and value.shape != parameters[index].shape:
+                    raise ValueError(f"{name} {index} has the shape {tuple(value.shape)}")
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

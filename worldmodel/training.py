@@ -263,6 +263,10 @@ class Trainer:
             network.compile(dynamic=False)  # its shapes are those of training and of evaluation
         self.module, *self.optimizers = self.fabric.setup(network, *self.state.optimizers)
         network.to(self.fabric.device)
+        if self.config.precision == "bf16-mixed":
+            # positions stay whole for the first layer: Fabric would round them to bfloat16 before
+            plugin: Any = self.fabric.strategy.precision
+            plugin.convert_input = lambda data: data
         # A GPU works off a queue: who reads a number waits until it is empty.
         self.reads_always = not on_gpu
         self.unread: list[Tensor] = []

@@ -72,12 +72,16 @@ def select_by_group(samples: Samples, search: Search) -> Selection:
         chosen.append(guard.part("one form for all groups", in_all_groups, own))
         if chosen[-1] is own:
             return own
-        law, errors = chosen[-1].law, chosen[-1].errors
-        # a dozen noisy rows may lack the law among their formulas: another group is asked as well
-        settled = not parts[g].few or law.mean_square <= rounding(samples.y) ** 2
-        no_better = k > 0 and chosen[-2].forms[0].base == chosen[-1].forms[0].base
-        if (settled or no_better) and misfit_of(law, errors.of(samples)) > EXPLAINED:
-            break  # it leaves nothing in any group
+
+        def is_enough(now: Selection = chosen[-1], few: bool = parts[g].few) -> bool:
+            """Whether it leaves nothing in any group. A dozen noisy rows may lack the law among
+            their formulas: then another group is asked as well."""
+            settled = not few or now.law.mean_square <= rounding(samples.y) ** 2
+            same = len(chosen) > 1 and chosen[-2].forms[0].base == now.forms[0].base
+            return (settled or same) and misfit_of(now.law, now.errors.of(samples)) > EXPLAINED
+
+        if guard.part("whether another group is asked", is_enough, False):
+            break
     return guard.part(
         "the choice by all groups",
         lambda: _by_every_group(chosen[-1], samples, search), chosen[-1],
