@@ -160,9 +160,11 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def texts(cell):
-    """What the outputs of a cell say, but for the words that stand in a widget's place."""
+    """What the outputs of a cell say, but for the words that stand in a widget's place, and for the
+    nothing that a bar leaves at its end."""
     told = [o for o in cell.outputs if o.get("name") != "stderr"]
-    return [printed(output) for output in told if WIDGET not in output.get("data", {})]
+    said = [printed(output) for output in told if WIDGET not in output.get("data", {})]
+    return [text for text in said if text.strip()]
 
 
 EXACT, TRAINED = 0.05, 0.5
