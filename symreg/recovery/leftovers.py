@@ -19,7 +19,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 from scipy.stats import f as f_distribution
 
-from orbits.derivatives.methods import STENCIL
+from orbits.derivatives.methods import truncation
 from orbits.estimates import Estimate
 from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.whole_field import PARTS, field_terms
@@ -32,7 +32,6 @@ DEGREE = 5
 """Of the curve: quintic pieces of a fifth of a factor e err by 1e-7."""
 LEAST_SHARE = 3 * FLOOR
 """Of an acceleration: smaller parts are no more than what curves and sums leave."""
-NOISE_OF_DIFFERENCES = float(np.linalg.norm(STENCIL))
 CURVE_ERROR = 1e-5
 """Relative error of an acceleration state by state, apart from its noise."""
 NOISE_LIKE = 2.0
@@ -211,14 +210,10 @@ def path_of(samples: ForceSamples) -> Path | None:
     noise = float(samples.metrics["noise"])
     if starts := samples.attributes.get("starts"):
         time = time + np.array(starts)[orbit] - min(starts)
-    error = vectors(table, "sigma_a_")
-    # twice the noise's variance leaves none of it
-    truncation = np.sqrt(np.maximum(error**2 - 2 * (noise * NOISE_OF_DIFFERENCES / dt**2) ** 2, 0))
-    if samples.attributes.get("methods") != ["differences"]:
-        truncation = np.zeros_like(error)
-    return Path(
-        time, position, moved, vectors(table, "v_"), stretches, float(dt), noise, truncation
-    )
+    coarse = np.zeros_like(moved)
+    for rows in stretches:
+        coarse[rows] = truncation(moved[rows], float(dt), noise)
+    return Path(time, position, moved, vectors(table, "v_"), stretches, float(dt), noise, coarse)
 
 
 class _Curve:
@@ -413,7 +408,11 @@ def _named(
     then = _periodic if first is _of_state else _of_state
     kinds = kinds + then(search, kinds)
     search = _settled(search, kinds)
-    return search, _pruned(search, kinds)
+    kept = _pruned(search, kinds)
+    if CENTRE not in kept and search.origin is not None:  # not sure: back to the origin
+        search = _settled(search.origin, kept)
+        kept = _pruned(search, kept)
+    return search, kept
 
 
 def _of_state(search: "_Search", kinds: Sequence[Kind]) -> list[Kind]:

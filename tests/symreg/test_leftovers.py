@@ -122,6 +122,20 @@ def test_nothing_is_left_of_a_clean_motion(power, noise):
     assert left.complete
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-8, 1e-5])
+def test_coarse_sampling_at_the_pericentre_is_nothing_left(noise):
+    start, t = [1.2, 0.0, 0.0, 3.2], np.linspace(0, 3, 400)
+    x = noisy(moved(lambda s, x, v: kepler(x), start, t), noise)
+    left = leftovers(forces(t, x))
+    assert not left.significant
+
+
+def test_a_centre_that_is_not_sure_leaves_nothing_of_itself():
+    for seed in range(3):
+        x = noisy(moved(lambda s, x, v: kepler(x), [0.75, 0, 0.3, 6.2], TIMES / 2), 1e-5, seed)
+        assert not leftovers(forces(TIMES / 2, x)).significant
+
+
 def test_a_force_that_nothing_explains_is_no_law():
     def rates(s, x, v):
         return kepler(x) * (1 + 0.05 * np.sign(x[0] * x[1])) + 0.3 * np.array([x[1], 0])
