@@ -24,9 +24,13 @@ QUIET = 5.0
 """Standard errors that a neighbour may have without it."""
 MOST = 0.05
 """Largest part of the states: what is more frequent is not an exception."""
+MOST_GROUPS = 20
+"""Of states far from their predictions: each takes up to half a second."""
 LEAST_ROWS = 30
 BRIDGED = 3
 """States in a row that are predicted from the others, so that the sampling stays even."""
+FAST = 5.0
+"""Times the typical second difference, which is a fast turn."""
 SMALLEST = 1e-3
 """Of the typical second difference: smaller slips are of no matter for a force."""
 
@@ -58,10 +62,12 @@ def outliers_of(time: np.ndarray, values: np.ndarray) -> Outliers:
     shifts: list[tuple[float, ...]] = []
     longest, after = int(MOST * count), 0
     runs = motion.runs()
+    if len(runs) > MOST_GROUPS:
+        return Outliers()
     for place, (first, last) in enumerate(runs):
         if first < after:  # inside a block
             continue
-        near = range(first, last + 1)  # what a slip moves is less than so far
+        near = range(first, last + 1)
         later = runs[place + 1 :]
         span = motion.span(near, longest) or motion.far_span((first, last), later, longest)
         if span is None:
@@ -76,7 +82,26 @@ def outliers_of(time: np.ndarray, values: np.ndarray) -> Outliers:
             shifts.append(shift)
     if len(single) + sum(b - a + 1 for a, b in blocks) > MOST * count:
         return Outliers()
-    return Outliers(tuple(sorted(single)), tuple(blocks), tuple(shifts))
+    return Outliers(_slips(time, values, single), tuple(blocks), tuple(shifts))
+
+
+def _filled(time: np.ndarray, values: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """The values with the (time,) states that are out predicted from the others."""
+    filled = values.copy()
+    nodes, weights = _weights(time, ~out, np.flatnonzero(out))
+    filled[out] = np.einsum("tn,tnc->tc", weights, values[nodes])
+    return filled
+
+
+def _slips(time: np.ndarray, values: np.ndarray, states: list[int]) -> tuple[int, ...]:
+    """Those off by more than a fast turn of the motion, which no polynomial follows."""
+    out = np.zeros(len(time), dtype=bool)
+    out[states] = True
+    filled = _filled(time, values, out)
+    turn = np.pad(np.linalg.norm(np.diff(filled, 2, axis=0), axis=1), 1, mode="edge")
+    off = np.linalg.norm(values - filled, axis=1)
+    slow = turn <= FAST * np.median(turn)
+    return tuple(k for k in sorted(states) if slow[k] or off[k] > turn[k])
 
 
 def screened(
@@ -101,10 +126,7 @@ def screened(
         out[a : b + 1] = True
     # those in a row, from the first to the last
     edges = np.flatnonzero(np.diff(np.concatenate([[0], out.astype(int), [0]]))).reshape(-1, 2)
-    filled = values.copy()
-    for k in np.flatnonzero(out):
-        nodes, weights = _weights(track.time, ~out, np.array([k]))
-        filled[k] = weights[0] @ values[nodes[0]]
+    filled = _filled(track.time, values, out)
     rows = np.arange(count) if track.rows is None else track.rows
     if found.single:
         apart = np.max(np.linalg.norm((values - filled)[list(found.single)], axis=1)) / unit[1]
@@ -144,8 +166,11 @@ class _Motion:
         self.far = size / self.scale
 
     def runs(self) -> list[tuple[int, int]]:
-        """First and last of every group of states far from their predictions."""
-        far = maximum_filter1d((self.far >= FAR).astype(int), NODES + 1) > 0
+        """First and last of every group of states far from their predictions.
+
+        With twelve on each side, which must not be far without the outliers.
+        """
+        far = maximum_filter1d((self.far >= FAR).astype(int), 3 * NODES + 1) > 0
         edges = np.flatnonzero(np.diff(np.concatenate([[0], far.astype(int), [0]])))
         return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 

@@ -71,7 +71,13 @@ def drawn(law, kind, noise, random):
         return [*v, *a]
 
     t = np.linspace(0, end, count)
-    found = solve_ivp(rates, (0, end), [*x, *v], t_eval=t, rtol=1e-11, atol=1e-12, method="DOP853")
+
+    def fallen(t, y):
+        return np.linalg.norm(y[:axes]) - 0.05
+
+    fallen.terminal = True
+    found = solve_ivp(rates, (0, end), [*x, *v], t_eval=t, rtol=1e-11, atol=1e-12, method="DOP853",
+                      events=fallen)  # fmt: skip
     if len(found.t) < count:  # it fell into the centre
         return drawn(law, kind, noise, random)
     position = found.y[:axes].T
