@@ -27,9 +27,9 @@ FILES = {
 LIMITS = {
     # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions
     "orbits": {
-        "code_lines": 6850,
+        "code_lines": 6900,
         "options": 40,
-        "capitals": 93,
+        "capitals": 96,
         "imports_in_functions": 28,
         "modules_in_cycles": 0,
     },
