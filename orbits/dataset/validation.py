@@ -40,7 +40,8 @@ def validate(data: dataset.Data) -> list[str]:
         return ["it is unfinished, or its metadata were changed; run the command that made it"]
     try:
         damaged = dataset.unfinished_shards(path, attributes, manifest, read=True)
-        problems = _problems(dataset.open_arrays(path), damaged)
+        missing = dataset.unfinished_shards(path, attributes, manifest)
+        problems = _problems(dataset.open_arrays(path), missing)
     except Exception as error:  # damaged metadata make zarr raise anything
         return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
     if damaged:
@@ -57,18 +58,18 @@ def validate(data: dataset.Data) -> list[str]:
     return []
 
 
-def _problems(data: xr.Dataset, damaged: Sequence[int] = ()) -> list[str]:
+def _problems(data: xr.Dataset, missing: Sequence[int] = ()) -> list[str]:
     """What is wrong with the arrays and, if their form is right, with their numbers.
 
-    Numbers are checked shard by shard, those of damaged shards unread; each kind of problem is
-    reported once.
+    Numbers are checked shard by shard, as far as they can be read; each kind of problem is reported
+    once. What is there in place of a missing shard, perhaps a pipe, is not read.
     """
     problems = array_problems(data)
     if problems:
         return problems
     law, per_shard = known_law(data.attrs["law"]), data.attrs["shard_orbits"]
     orbits_by_problem: dict[str, list[int]] = {}
-    for shard in sorted(set(range(data.attrs["shards"])) - set(damaged)):
+    for shard in sorted(set(range(data.attrs["shards"])) - set(missing)):
         first = shard * per_shard
         some = data.isel(orbit=slice(first, first + per_shard))
         try:
