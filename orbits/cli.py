@@ -30,7 +30,7 @@ def _generate(path: str, config: GenerateConfig) -> dict[str, Any]:
     write(path, resolve(config), announce=print)
     attributes = open_dataset(path).attrs
     summary = {"dataset": path, "orbits": config.orbits, "shards": attributes["shards"]}
-    return {**summary, **attributes["integration"]}
+    return {**summary, **attributes.get("integration", {})}
 
 
 def _ephemeris(path: str, config: EphemerisConfig) -> dict[str, Any]:

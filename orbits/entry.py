@@ -5,7 +5,7 @@ import io
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn
@@ -49,7 +49,8 @@ def enter(program: str) -> NoReturn:
     for number in answered:
         signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:  # C++ that was interrupted aborts, or tells of leaks, when taken down
-        atexit._run_exitfuncs()
+        with open(os.devnull, "w") as silence, redirect_stderr(silence):  # all was said
+            atexit._run_exitfuncs()
         with suppress(OSError):
             sys.stdout.flush()
         leave(code)

@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from orbits.files import json_of, of_json, require_input, written_aside
 from orbits.plot import plot_forces
-from orbits.tables import as_frame, numbers_of
+from orbits.tables import LARGEST, as_frame, numbers_of
 from orbits.units import GM_SUN, UNITS, G
 
 FORMAT = "orbitlaw-force-samples"
@@ -178,11 +178,11 @@ def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
         values = numbers_of(table[column])
         if np.any(np.isnan(values) & table[column].notna().to_numpy()):
             raise ValueError(f"{name}: the column {column} is not numeric.")
-        bad = int(np.count_nonzero(~np.isfinite(values)))
+        bad = int(np.count_nonzero(~(np.abs(values) <= LARGEST)))
         if bad:
             raise ValueError(
-                f"{name}: the column {column} has {bad} value(s) that are not finite, of "
-                f"{len(table)}; drop those rows, or find out where they come from."
+                f"{name}: the column {column} has {bad} value(s) that are not finite or above "
+                f"{LARGEST:g}, of {len(table)}; drop those rows, or find out where they come from."
             )
         if kind == "int64" and pd.api.types.is_integer_dtype(table[column]):
             continue  # a whole number of 19 digits, which may name an orbit, is no float

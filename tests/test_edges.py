@@ -326,11 +326,13 @@ def test_a_closed_stream_changes_nothing(tmp_path, closed):
 def test_c_code_that_aborts_when_taken_down_does_not_after_an_interruption(tmp_path):
     (tmp_path / "abrupt").mkdir()
     (tmp_path / "abrupt/cli.py").write_text(
-        "import atexit, ctypes\n"
+        "import atexit, ctypes, logging\n"
         "def main():\n"
         "    c = ctypes.CDLL(None)\n"
         "    c.__cxa_atexit(c.abort, None, None)\n"
         "    atexit.register(print, 'tidied')\n"
+        "    atexit.register(logging.warning, 'a thread did not end')\n"
+        "    atexit.register(int, 'no number')\n"  # of zarr's loop in mid-work
         "    return 130\n"
     )
     line = "from orbits.entry import enter; enter('abrupt')"

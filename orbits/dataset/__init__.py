@@ -369,7 +369,7 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
     manifest = Manifest.read(folder)
     if manifest is None:
         raise ValueError(f"{folder} is unfinished, or its metadata were changed; {again}.")
-    problem = attribute_problem(attributes)
+    problem = attribute_problem({**attributes, **manifest.attributes})
     if problem:
         raise ValueError(f"{folder} is damaged: {problem}; {again}.")
     missing = unfinished_shards(folder, attributes, manifest)
@@ -387,8 +387,16 @@ def open_dataset(path: str | os.PathLike[str]) -> xr.Dataset:
 
 
 def open_arrays(path: Path) -> xr.Dataset:
-    """The arrays and attributes in a folder, complete or not."""
-    return xr.open_zarr(path, consolidated=True, chunks=None)
+    """The arrays and attributes in a folder, complete or not.
+
+    Raises:
+        ValueError: if the metadata of an array are none.
+    """
+    try:
+        return xr.open_zarr(path, consolidated=True, chunks=None)
+    except Exception as error:  # damaged metadata make zarr and xarray raise anything
+        what = f"{str(error) or type(error).__name__:.200}"
+        raise ValueError(f"{path} is damaged: its metadata cannot be read ({what}).") from None
 
 
 def _with_names(dataset: xr.Dataset) -> xr.Dataset:

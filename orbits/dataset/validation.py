@@ -1,20 +1,13 @@
 """Checking a dataset against the written format and against physics."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from orbits import dataset
 from orbits.dataset.consistency import physical_problems
-from orbits.dataset.schema import (
-    array_problems,
-    attribute_problem,
-    require_format,
-    shard_file,
-    variables,
-)
+from orbits.dataset.schema import array_problems, attribute_problem, require_format, variables
 from orbits.forces import known_law
 from orbits.options import checked
 
@@ -47,8 +40,8 @@ def validate(data: dataset.Data) -> list[str]:
         return ["it is unfinished, or its metadata were changed; run the command that made it"]
     try:
         damaged = dataset.unfinished_shards(path, attributes, manifest, read=True)
-        pipes = [shard for shard in damaged if _never_ends(path, attributes["system"], shard)]
-        problems = _problems(dataset.open_arrays(path), pipes)
+        missing = dataset.unfinished_shards(path, attributes, manifest)
+        problems = _problems(dataset.open_arrays(path), missing)
     except Exception as error:  # damaged metadata make zarr raise anything
         return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
     if damaged:
@@ -65,24 +58,18 @@ def validate(data: dataset.Data) -> list[str]:
     return []
 
 
-def _never_ends(path: Path, system: str, shard: int) -> bool:
-    """Whether one of a shard's files is a pipe or a device."""
-    files = (path / shard_file(name, each, shard) for name, each in variables(system).items())
-    return any(file.exists() and not file.is_file() for file in files)
-
-
-def _problems(data: xr.Dataset, unread: Sequence[int] = ()) -> list[str]:
+def _problems(data: xr.Dataset, missing: Sequence[int] = ()) -> list[str]:
     """What is wrong with the arrays and, if their form is right, with their numbers.
 
     Numbers are checked shard by shard, as far as they can be read; each kind of problem is reported
-    once.
+    once. What is there in place of a missing shard, perhaps a pipe, is not read.
     """
     problems = array_problems(data)
     if problems:
         return problems
     law, per_shard = known_law(data.attrs["law"]), data.attrs["shard_orbits"]
     orbits_by_problem: dict[str, list[int]] = {}
-    for shard in sorted(set(range(data.attrs["shards"])) - set(unread)):
+    for shard in sorted(set(range(data.attrs["shards"])) - set(missing)):
         first = shard * per_shard
         some = data.isel(orbit=slice(first, first + per_shard))
         try:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from orbits import dataset
+from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset.reading import shuffled_batches
 from orbits.dataset.validation import validate
@@ -151,20 +152,56 @@ FORGED = {
 }  # fmt: skip
 
 
+def forge(path, file, change):
+    """Change a document of a data set, and the checksums of the manifest with it."""
+    document = json.loads((path / file).read_text())
+    change(document)
+    (path / file).write_text(json.dumps(document))
+    manifest = read_sealed(path / dataset.MANIFEST)
+    manifest["metadata"][file] = zlib.crc32((path / file).read_bytes())
+    write_sealed(path / dataset.MANIFEST, manifest)
+
+
+COMMANDS = [["info"], ["forces", "f.parquet"], ["plot", "out.png"]]
+
+
 @pytest.mark.parametrize("name", FORGED)
-@pytest.mark.parametrize("command", [["info"], ["forces", "f.parquet"], ["plot", "out.png"]])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_forged_attributes_are_refused_in_a_line(copied, name, command, refused, monkeypatch):
     """Whoever forges them can forge the checksums of the manifest too."""
-    path = copied / "zarr.json"
-    document = json.loads(path.read_text())
-    document["attributes"][name] = FORGED[name]
-    path.write_text(json.dumps(document))
-    manifest = read_sealed(copied / dataset.MANIFEST)
-    manifest["metadata"]["zarr.json"] = zlib.crc32(path.read_bytes())
-    write_sealed(copied / dataset.MANIFEST, manifest)
+    forge(copied, "zarr.json", lambda document: document["attributes"].update({name: FORGED[name]}))
     monkeypatch.chdir(copied.parent)
     assert "is damaged" in refused("orbits", command[0], copied, *command[1:])
     assert problems_of(copied)
+
+
+METADATA = {
+    "chunk_key_encoding": "x", "codecs": [["orbit"]], "dimension_names": None, "attributes": 0.5,
+    "storage_transformers": 1, "shape": [2.5], "data_type": [], "chunk_grid": {"name": 7},
+    "node_type": "group", "zarr_format": "3",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METADATA)
+@pytest.mark.parametrize("array", ["position", "time"])
+def test_forged_metadata_of_an_array_are_refused_in_a_line(copied, name, array, refused):
+    def change(document):
+        document["consolidated_metadata"]["metadata"][array][name] = METADATA[name]
+
+    forge(copied, "zarr.json", change)
+    assert "is damaged" in refused("orbits", "info", copied)
+    assert problems_of(copied)
+
+
+@pytest.mark.parametrize("attributes", [{}, {"law": 7}, {"dt": "x"}, {"integration": [1]}])
+def test_attributes_that_a_manifest_forges_are_refused_or_not_needed(copied, attributes, capsys):
+    manifest = read_sealed(copied / dataset.MANIFEST)
+    write_sealed(copied / dataset.MANIFEST, manifest | {"attributes": attributes})
+    options = "--orbits 40 --samples 20 --shard-orbits 16 --workers 1".split()
+    for command in (["info", str(copied)], ["generate", str(copied), *options]):
+        assert main(command) == (2 if attributes else 0)
+        said = capsys.readouterr().err
+        assert "is damaged" in said if attributes else "damaged" not in said
 
 
 def test_an_ephemeris_is_whole_again_after_damage(tmp_path):

@@ -40,6 +40,7 @@ def test_round_trip_keeps_values_types_and_attributes(tmp_path):
         (lambda t: t.drop(columns="a_x"), r"lacks the column\(s\) a_x"),
         (lambda t: t.iloc[:0], "holds no rows"),
         (lambda t: t.assign(a_y=np.nan), "column a_y has 6 value"),
+        (lambda t: t.assign(sigma_a_x=1e300), "column sigma_a_x has 6 value"),
         (lambda t: t.assign(x="far"), "column x is not numeric"),
         (lambda t: t.assign(r=t["r"] * 1.01), "column r is not the length"),
         (lambda t: t.assign(a_norm=-t["a_norm"]), "column a_norm is not the length"),
