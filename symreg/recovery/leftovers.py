@@ -43,6 +43,8 @@ MOST_SHARE = 0.7
 MOST_UNNAMED = 0.15
 """Of an acceleration: beyond, the components say more than the distance does."""
 MOST_FREQUENCIES = 600
+FARTHEST = 0.3
+"""Of the typical distance: how far from the origin a centre is looked for."""
 ROUNDS = 25
 """Of fits: the pull that grows with time, or has another centre, is that of the last fit."""
 
@@ -299,6 +301,7 @@ class _Search:
     ) -> None:
         self.centre = centre + np.zeros(path.position.shape[1])
         self.origin: _Search | None = None
+        self.reach = float(np.median(np.linalg.norm(path.position, axis=1)))
         self.path, self.acceleration, self.error = path, acceleration, error
         self.size = float(np.sqrt(np.mean(np.sum(acceleration**2, axis=1))))
         self.curve = _Curve(path.position, acceleration)
@@ -324,6 +327,8 @@ class _Search:
     def renew(self, fit: _Fit) -> None:
         """Take the pull of a fit for the parts that are made of it."""
         pull, slope = self.curve.pull(fit.solution[: self.curved.shape[1]])
+        if not np.sqrt(np.mean(pull**2)) <= self.size / MOST_SHARE:  # parts that cancel each other
+            return
         self.motion = replace(self.motion, pull=pull, slope=slope)
         for name in ("centre", "growth", *(kind.name for kind in BROKEN)):
             self.known.pop(name, None)
@@ -424,7 +429,11 @@ def _settled(search: "_Search", kinds: Sequence[Kind]) -> "_Search":
     for _ in range(ROUNDS if kinds else 0):
         fit, before = search.fit(kinds), search.motion.pull
         if CENTRE in kinds:
-            search = search.about(search.coefficients(kinds, fit)[kinds.index(CENTRE)])
+            shift = search.coefficients(kinds, fit)[kinds.index(CENTRE)]
+            # a centre so far away is none that the first was near to
+            if not np.linalg.norm(search.centre + shift) <= FARTHEST * search.reach:
+                return search.origin or search
+            search = search.about(shift)
         else:
             search.renew(fit)
         if np.max(np.abs(search.motion.pull - before)) <= 1e-9 * search.size:
