@@ -1,5 +1,8 @@
 """What a central force leaves of a motion is named, or the law is not found."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +18,7 @@ from symreg.recovery.motion import problems_of
 from symreg.recovery.recover import solve
 from symreg.recovery.rounding import grain, unreadable
 
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 GM = orbits.GM_SUN
 QUICK = RecoverConfig(engine="projection", seeds=1, null=False, time_limit=4)
 START, TIMES = [1.0, 0.0, 0.0, 5.6], 0.01 * np.arange(400)
@@ -134,6 +138,15 @@ def test_a_centre_that_is_not_sure_leaves_nothing_of_itself():
     for seed in range(3):
         x = noisy(moved(lambda s, x, v: kepler(x), [0.75, 0, 0.3, 6.2], TIMES / 2), 1e-5, seed)
         assert not leftovers(forces(TIMES / 2, x)).significant
+
+
+def test_a_centre_never_runs_away():
+    benchmark = runpy.run_path(str(BENCHMARKS / "leftovers.py"), run_name="imported")
+    random = np.random.default_rng([4711, 58])  # its first centre is further away at every step
+    t, x, _ = benchmark["drawn"]("constant", "periodic", 1e-8, random)
+    left = leftovers(orbits.measure_forces(orbits.from_arrays(x[None], time=t)))
+    assert [part.kind.name.split("(")[0] for part in left.parts] == ["periodic"]
+    assert not left.centre.any()
 
 
 def test_a_force_that_nothing_explains_is_no_law():
