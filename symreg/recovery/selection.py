@@ -243,8 +243,7 @@ def _chosen(
         agreeing=guard.part(
             "the choice in resamples",
             lambda: agreeing_with(
-                law, pool, samples, floor, config.seed,
-                lambda other: is_same_law(law, other, samples, EXPONENT_MARGIN),
+                law, pool, samples, floor, config.seed, alike(law, selected, samples)
             ),
             0,
         ),
@@ -384,6 +383,14 @@ def agreeing_with(
         costs = [(each.criterion(n, floor), each.length(n)) for each in drawn]
         chosen[costs.index(min(costs))] += 1
     return sum(times for k, times in chosen.items() if same(pool[k]))
+
+
+def alike(law: Law, selected: Law, samples: Samples) -> Callable[[Law], bool]:
+    """Whether a formula of the pool is the law.
+
+    So is what was selected, however far its exponents move as the law's numbers are freed.
+    """
+    return lambda other: other is selected or is_same_law(law, other, samples, EXPONENT_MARGIN)
 
 
 def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:
