@@ -74,7 +74,7 @@ def beside_others(values: np.ndarray, X: np.ndarray) -> np.ndarray:
             some = rng.choice(some, MOST_ROWS, replace=False)
         _, log = _fitted(about[some], distances[:, some][:, :, some])
         errors, variances = _aside(about, distances, log, own)
-        beside = errors / np.sqrt((variances - own))
+        beside = errors / np.sqrt(variances - own)
     return beside
 
 
