@@ -126,11 +126,13 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     """Options that may change when a run resumes: tests of the model, not the model."""
     RARE: ClassVar[tuple[str, ...]] = (
         *(each.name for each in fields(SearchConfig) if each.name != "engine"),
-        "dimensions", "semi_major_axis", "eccentricity", "min_perihelion", "companion_mass",
+        "dimensions", "semi_major_axis", "eccentricity", "min_perihelion", "companion_mass", "mass",
+        "simulator", "system", "held_out_orbits", "bodies", "window", "inputs", "bins",
         "bin_range", "layout", "muon_lr", "adamw_lr", "context_noise", "accelerator", "devices",
-        "checkpoint", "kick_angle", "kick_scale", "trained_on",
+        "batch_tokens", "kicked", "precision", "checkpoint", "kick_angle", "kick_scale",
+        "trained_on", "fit", "length_unit", "time_unit", "search_seeds",
     )  # fmt: skip
-    """Options that the short help leaves out."""
+    """Options that the short help leaves out: it has twenty-five."""
 
     def __post_init__(self) -> None:
         """Check what no step can check by itself."""
