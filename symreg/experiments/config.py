@@ -105,8 +105,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     spline, straight_line, autoregression. Lookups are always asked on far states."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
-    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen,
-    inductive_bias."""
+    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen."""
     fit: bool = False
     """The factory of --model trains: it receives the run's training orbits (`data`), a `folder` for
     weights, and `seed`."""
@@ -208,12 +207,6 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
                 "readouts",
                 f"asks for {' and '.join(networks)}, which is asked of networks of `worldmodel "
                 "train` alone; leave that out with --model.",
-            )
-        if self.untrained_model is None and "inductive_bias" in self.asked:
-            raise OptionError(
-                "readouts",
-                "asks for inductive_bias, which needs the same model before training: give "
-                "--untrained-model, or leave it out.",
             )
         lacking = {}
         if self.untrained_model is None:
