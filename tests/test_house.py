@@ -56,6 +56,12 @@ SLACK = 0.02
 HEAVY = ("torch", "pandas", "xarray", "zarr", "sklearn", "matplotlib")
 
 
+@cache
+def tree_of(module):
+    return ast.parse(FILES[module].read_text())
+
+
+@cache
 def imports_of(module, inside_functions, for_types=False):
     """Modules of the project that one imports; those under TYPE_CHECKING are only for types."""
     found = set()
@@ -76,7 +82,7 @@ def imports_of(module, inside_functions, for_types=False):
         for child in ast.iter_child_nodes(node):
             visit(child)
 
-    visit(ast.parse(FILES[module].read_text()))
+    visit(tree_of(module))
     return {name for name in found if name in FILES} - {module}
 
 
@@ -264,8 +270,9 @@ def modules_in_cycles():
 
 def size_of(package):
     """How much there is of a package, by kind."""
-    texts = [path.read_text() for module, path in FILES.items() if module.split(".")[0] == package]
-    trees = [ast.parse(text) for text in texts]
+    modules = [module for module in FILES if module.split(".")[0] == package]
+    texts = [FILES[module].read_text() for module in modules]
+    trees = [tree_of(module) for module in modules]
     commands = import_module(f"{package}.cli").COMMANDS
     return {
         "code_lines": sum(map(code_lines, texts)),

@@ -11,7 +11,7 @@ TINY = {
     "causal": {"states": 60, "steps": 2},
     "evaluate": {"steps": 4},
     "extrapolate": {"factors": (1, 2)},
-    "far": {"count": 60},
+    "far": {"count": 40, "beside": False},
     "jacobian": {"states": 5},
     "kick_response": {"steps": 3},
     "linear": {"states": 60},
