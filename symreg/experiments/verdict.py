@@ -61,20 +61,18 @@ def far_gates(far: Examination | None, beside: Comparison | None, t: Thresholds)
     """
     if far is None:
         return [measured(share(FAR, None, t.all_right, "of them within 10 %", True))]
-    bound = far.all.bound() if far.all.known else None
     gates = [
-        at_least_share(ANSWERED, far.all.answered, t.answered, "of them"),
-        at_least_share(FAR, bound, t.all_right, "within 10 %, with 95 % confidence: of all states"),
+        at_least_share(ANSWERED, far.answered, t.answered, "of them"),
+        at_least_share(
+            FAR, far.all.bound(), t.all_right, "within 10 %, with 95 % confidence: of all states"
+        ),
         measured(share(MEDIAN, far.all.error, t.far_error, "median error")),
         _surely_right(FAMILIES, far.families, t.far_right),
         _surely_right(CELLS, {str(cell): cell.share for cell in far.cells}, t.cell_right),
     ]
     if far.pasts:
         gates.append(_surely_right(PAST, far.pasts, t.far_right))
-    rolled = far.rolled
-    said = rolled.answered is not None and rolled.answered >= t.rolled_answered
-    right = rolled.right if said else None
-    gates.append(at_least_share(CLOSED_LOOP, right, t.far_right, "of them within 10 %"))
+    gates.append(at_least_share(CLOSED_LOOP, far.rolled.right, t.far_right, "of them within 10 %"))
     sizes = {name: (part.size, part.half_width) for name, part in far.parts.items()}
     gates += part_gates(sizes, t)
     gates.append(share(EVEN, far.unevenness, t.field_part, "a difference between groups"))
@@ -88,11 +86,8 @@ def far_gates(far: Examination | None, beside: Comparison | None, t: Thresholds)
 
 
 def _surely_right(name: str, shares: Mapping[str, Share], least: float) -> Gate:
-    """That no kind of state is certainly wrong more often; one without an answer leaves the
-    claim."""
-    tops = {
-        each: own.bound(upper=True, tests=len(shares)) for each, own in shares.items() if own.known
-    }
+    """That no kind of state is certainly wrong more often."""
+    tops = {each: own.bound(upper=True, tests=len(shares)) for each, own in shares.items()}
     worst = min(tops, key=lambda each: tops[each], default="")
     return measured(
         at_least_share(name, tops.get(worst), least, f"of {worst}, at most: within 10 %,")

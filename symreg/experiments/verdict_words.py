@@ -177,14 +177,14 @@ def _field(far: Examination, law: str) -> str:
     """On which share of the stated density the acceleration is the law's."""
     low, high = far.radius
     sentence = (
-        f"Of {far.all.states} states drawn from one density (distance log-uniform from {low:.3g} "
+        f"Of {far.states} states drawn from one density (distance log-uniform from {low:.3g} "
         f"to {high:.3g} au, speed uniform up to 2 circular ones, any direction; examination "
         f"{far.seed})"
     )
-    if (far.all.answered or 0.0) < 1:
+    if far.answered < 1:
         sentence += (
-            f" it answers {share(far.all.answered)}, from {far.closest:.3g} to {far.farthest:.3g} "
-            f"au and from {far.slowest:.2g} to {far.fastest:.2g} circular speeds; of these"
+            f" it answers {share(far.answered)}, from {far.closest:.3g} to {far.farthest:.3g} au; "
+            "between these, where no answer counts as a wrong one,"
         )
     return (
         f"{sentence} its acceleration is that of {law} within {share(RIGHT)} on "
@@ -248,8 +248,7 @@ def wrong_cells(far: Examination) -> list[Cell]:
     tests = len(far.cells)
     wrong = [
         cell for cell in far.cells
-        if cell.share.known
-        and cell.share.bound(upper=True, tests=tests) < THRESHOLDS.cell_right
+        if cell.share.bound(upper=True, tests=tests) < THRESHOLDS.cell_right
     ]  # fmt: skip
     return sorted(wrong, key=lambda cell: cell.share.right or 0.0)
 
