@@ -84,9 +84,6 @@ class Thresholds:
     dependence on distance."""
     ellipse_likeness: float = 0.5
     """Smallest cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
-    locality: float = 0.9
-    """Smallest locality of a Newtonian model's Jacobian: 1 if a prediction depends on the last two
-    positions alone, as a second-order law requires."""
 
 
 THRESHOLDS = Thresholds()

@@ -1,6 +1,7 @@
 """The verdict on a model: each gate alone can say no, and the evidence decides the kind."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,8 +30,10 @@ from symreg.experiments.verdict import (
     MEDIAN,
     NEITHER,
     NEWTONIAN,
+    NEWTONIAN_MEANS,
     PARROT,
     PAST,
+    RECOVERED_MEANS,
     UNREADABLE,
     Evidence,
     far_gates,
@@ -39,6 +42,7 @@ from symreg.experiments.verdict import (
 )
 from symreg.experiments.verdict_words import (
     ARCS,
+    KINDS,
     READ,
     WEIGHTS,
     about_rounding,
@@ -282,6 +286,20 @@ def test_where_the_force_is():
     assert memory(replace(RIGHT, pasts=lost, followed={"linear": 0.95})) == READ
     assert memory(replace(RIGHT, pasts={"one kick": errors(0.01, 1.0)}, followed={})) is None
     assert memory(LOST) is None
+
+
+def test_the_past_that_is_obeyed_is_named():
+    lost = {**RIGHT.pasts, "linear": errors(0.01, 0.99, 300), "stronger": errors(0.2, 0.0, 300)}
+    reader = replace(RIGHT, pasts=lost, followed={"linear": 0.01, "stronger": 1.0})
+    said = words(kind(0.99, 0.99, 0.99, far=reader))
+    assert "behind one under the law a quarter stronger it obeys that force" in said
+
+
+def test_the_page_defines_newtonian_and_recovered_in_the_same_sentence_as_the_report():
+    page = (Path(__file__).parents[2] / "notebooks" / "explanation" / "gates.md").read_text("utf-8")
+    for sentence in (NEWTONIAN_MEANS, RECOVERED_MEANS):
+        assert sentence in " ".join(page.split())
+        assert sentence in KINDS
 
 
 def test_a_field_is_told_from_a_lookup_and_from_another_force():

@@ -52,7 +52,7 @@ PASTS = {
     "cubic": Past("under a force of 1/r³", lambda r, own: r**-3),
     "none": Past("without a force", lambda r, own: np.zeros_like(r)),
     "repulsive": Past("under a repulsive force", lambda r, own: -(r**-2)),
-    "stronger": Past("under the law, a quarter stronger", lambda r, own: 1.25 * own),
+    "stronger": Past("under the law a quarter stronger", lambda r, own: 1.25 * own),
 }
 """Forces that pull as the law does at no distance but one, if at any; the last is one that nothing
 but its strength tells from the law."""

@@ -3,12 +3,14 @@
     python departures.py departures.csv --seed 177694710
     python departures.py departures.csv --picture departures.svg
 
-A hundred forces with 1 to 30 % of departure, each in a predictor of eight positions, through all
-that a verdict asks of a model but the comparison with lookups, whose mean error a smooth departure
-halves at once. A row is appended for each as it is judged; what is there is not judged again.
+A hundred forces with 1 to 30 % of departure, each in a predictor of two positions, through all
+that a verdict asks of a model but other pasts, which it does not see, and lookups, whose mean error
+a smooth departure halves at once. A row is appended as it is judged, and is not judged again.
 """
 
 import argparse
+import itertools
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,7 +30,6 @@ from stepping import Force, Stepping
 import orbits
 import symreg
 import worldmodel
-from orbits.files import of_json
 from orbits.forces import known_law
 from symreg.experiments.verdict import (
     NEWTONIAN,
@@ -39,11 +40,18 @@ from symreg.experiments.verdict import (
 )
 from symreg.recovery.gates import passed
 from symreg.recovery.thresholds import THRESHOLDS
+from worldmodel.examiner.answers import examined
+from worldmodel.examiner.questions import Counts
 from worldmodel.examiner.states import DENSITY, World, drawn
-from worldmodel.examiner.summary import Examination
+from worldmodel.examiner.summary import summary
+from worldmodel.own_predictor import OfPositions
 
 DT, COUNT, MAP = 0.008, 100, 40_000
 """Step, yr; forces; states of the density on which the truth is computed."""
+ENDS = (0.28, 2.93)
+"""Distances of the orbits of `symreg run`, au."""
+COUNTS = Counts(past=0, outside=0, orbits=0, again=0, rolled=20)
+"""Nothing lies behind a state that two positions show, and what was asked is answered again."""
 Shape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -100,19 +108,18 @@ def truth(force: Force, world: World) -> tuple[float, float]:
     return float(np.mean(error <= 0.1)), float(np.median(error))
 
 
-def judged(force: Force, data: object, trained: object) -> dict[str, object]:
-    """What the verdict says, lookups left out; the law is searched if all else holds."""
-    model = worldmodel.load_predictor(Stepping(force, DT, 8), dt=DT)
-
-    def asked(**options):
-        return worldmodel.probe(model, data, orbits=250, trained_on=trained, **options)
-
-    far = of_json(Examination, asked(readout="far").details["examination"], "far")
+def judged(force: Force, world: World, data: object) -> dict[str, object]:
+    """What the verdict says; the law is searched if all else holds."""
+    model, seed = worldmodel.load_predictor(Stepping(force, DT), dt=DT), secrets.randbits(53)
+    answers = examined(OfPositions(model), world, COUNTS, seed, 3)
+    far = summary(answers, world, seed)
     beyond = far_gates(far, None, THRESHOLDS)
     row = {"measured": far.all.right, "least": far.all.bound(), "median_measured": far.all.error}
     if failed := [gate.name for gate in beyond if gate.passed is False]:
         return row | {"newtonian": False, "recovered": False, "failed": "; ".join(failed)}
-    kicks, orbit = asked(states="kicked"), asked()
+    kicks, orbit = (
+        worldmodel.probe(model, data, orbits=100, states=states) for states in ("kicked", "orbit")
+    )
     kick_r2, r2 = kicks.metrics["kick_r2"], orbit.metrics["r2"]
     law = symreg.recover(kicks, seeds=2)
     evidence = Evidence(r2, kick_r2, orbit.metrics, {"held-out orbits": r2}, far)
@@ -131,7 +138,7 @@ def table(rows: pd.DataFrame) -> str:
     for name, ends in {
         "within_10": (0, 0.8, 0.9, 0.95, 0.98, 1.1), "median": (0, 0.01, 0.02, 0.03, 0.05, 1),
     }.items():  # fmt: skip
-        for low, high in zip(ends, ends[1:], strict=False):
+        for low, high in itertools.pairwise(ends):
             part = rows[(rows[name] >= low) & (rows[name] < high)]
             lines.append(f"| {name} {low:.0%} to {min(high, 1):.0%} | {said(part['newtonian'])} |")
     return "\n".join(lines)
@@ -166,18 +173,13 @@ def main() -> None:
     options = parser.parse_args()
     done = len(pd.read_csv(options.table)) if options.table.exists() else 0
     if options.picture is None and done < COUNT:
-        trained, data = (
-            orbits.generate(orbits=count, seed=seed, simulator="kepler")
-            for count, seed in ((1000, 0), (250, 1_000_003))
-        )
-        r = np.linalg.norm(trained["position"].to_numpy(), axis=-1)
-        ends = float(r.min()), float(r.max())
-        world = World(known_law("newton"), DT, ends, np.array([orbits.GM_SUN]), None, 2)
+        data = orbits.generate(orbits=100, seed=1_000_003, simulator="kepler")
+        world = World(known_law("newton"), DT, ENDS, np.array([orbits.GM_SUN]), None, 2)
         for number, (kind, size, force) in enumerate(forces(options.seed)):
             if number >= done:
                 within, median = truth(force, world)
                 row = {"kind": kind, "size": size, "within_10": within, "median": median}
-                row |= judged(force, data, trained)
+                row |= judged(force, world, data)
                 frame = pd.DataFrame([row])
                 frame.to_csv(options.table, mode="a", header=number == 0, index=False)
     rows = pd.read_csv(options.table)
