@@ -287,9 +287,9 @@ def _beyond(far: Examination) -> str:
         silent = any((each.answered or 0.0) == 0 for each in far.outside.values())
         return "Beyond these distances it does not answer." if silent else ""
     counts = ", ".join(
-        f"{round(each.known * each.right)} of {each.known} within {share(RIGHT)}"
+        f"{round(each.states * each.right)} of {each.states} within {share(RIGHT)}"
         for each in far.outside.values()
-        if each.right is not None
+        if each.known and each.right is not None
     )
     return f"Beyond these distances it errs {' and '.join(parts)} (medians; {counts})."
 
