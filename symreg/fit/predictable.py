@@ -21,6 +21,8 @@ from symreg.fit.noise import robust_spread
 
 MOST_ROWS = 300
 """Drawn at random: a fit takes the cube of them, a third of a second."""
+IGNORED = 1e6
+"""Variance, beside one of about one, of a row that is to have no weight."""
 STARTS = (0.3, 1.5)
 """Lengths to start from, in units of a feature's standard deviation."""
 
@@ -42,26 +44,71 @@ def predictable(residuals: np.ndarray, X: np.ndarray) -> tuple[float, float]:
     spread = robust_spread(residuals) or float(np.std(residuals)) or 1.0
     errors = np.clip(residuals[rows] / spread, -5, 5)  # heavy tails are no misfit
     errors = errors - errors.mean()
-    columns = [_scaled(column) for column in X[rows].T if np.ptp(column) > 0]
-    if not columns or len(errors) < 10:
+    distances = _distances(X[rows])
+    if not len(distances) or len(errors) < 10:
         return 1.0, 1.0
-    distances = np.array([(column[:, None] - column) ** 2 for column in columns])
-    best, aside = np.inf, errors
+    best, log = _fitted(errors, distances)
+    aside = _aside(errors, distances, log)[0]
+    noise = 0.5 * len(errors) * (1 + np.log(np.mean(errors**2)))
+    # the size and the lengths are the numbers that it has beside noise alone
+    chance = float(chdtrc(len(distances) + 1, max(2 * (noise - best), 0.0)))
+    return chance, float(np.sqrt(np.mean(aside**2) / np.mean(errors**2)))
+
+
+def beside_others(values: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """(row,) errors of values predicted from all others, in the model's standard errors.
+
+    Args:
+        values: (row,) of any size; far ones are cut, so that the model is of the others.
+        X: (row, feature).
+    """
+    about = values - np.median(values)
+    about = np.clip(about / (robust_spread(values) or float(np.std(values)) or 1.0), -10, 10)
+    distances = _distances(X)
+    beside, rng = np.zeros(len(about)), np.random.default_rng(0)
+    for most in (0, max(1, len(about) // 20)):  # the second time without the most that it missed
+        own = np.zeros(len(about))
+        own[np.argsort(-np.abs(beside))[:most]] = IGNORED
+        some = np.flatnonzero(own == 0)
+        if len(some) > MOST_ROWS:
+            some = rng.choice(some, MOST_ROWS, replace=False)
+        _, log = _fitted(about[some], distances[:, some][:, :, some])
+        errors, variances = _aside(about, distances, log, own)
+        beside = errors / np.sqrt(variances - own)
+    return beside
+
+
+def _distances(X: np.ndarray) -> np.ndarray:
+    """(feature that varies, row, row) squared."""
+    columns = [_scaled(column) for column in X.T if np.ptp(column) > 0]
+    return np.array([(column[:, None] - column) ** 2 for column in columns])
+
+
+def _fitted(values: np.ndarray, distances: np.ndarray) -> tuple[float, np.ndarray]:
+    """Minus the logarithm of the likelihood, at its best, and the model's numbers there."""
+    best, log = np.inf, np.zeros(len(distances) + 2)
     for start in STARTS:
-        first = np.concatenate([np.full(len(columns), -2 * np.log(start)), [0.0, -1.0]])
+        first = np.concatenate([np.full(len(distances), -2 * np.log(start)), [0.0, -1.0]])
         found = minimize(
-            _likelihood, first, (errors, distances), "L-BFGS-B", jac=True,
-            bounds=[(-8.0, 8.0)] * len(columns) + [(-8.0, 4.0), (-12.0, 2.0)],
+            _likelihood, first, (values, distances), "L-BFGS-B", jac=True,
+            bounds=[(-8.0, 8.0)] * len(distances) + [(-8.0, 4.0), (-12.0, 2.0)],
             options={"maxiter": 40},
         )  # fmt: skip
         if found.fun < best:
-            best = float(found.fun)
-            inverse = cho_solve(cho_factor(_covariance(found.x, distances)[0]), np.eye(len(errors)))
-            aside = inverse @ errors / np.diag(inverse)
-    noise = 0.5 * len(errors) * (1 + np.log(np.mean(errors**2)))
-    # the size and the lengths are the numbers that it has beside noise alone
-    chance = float(chdtrc(len(columns) + 1, max(2 * (noise - best), 0.0)))
-    return chance, float(np.sqrt(np.mean(aside**2) / np.mean(errors**2)))
+            best, log = float(found.fun), found.x
+    return best, log
+
+
+def _aside(
+    values: np.ndarray, distances: np.ndarray, log: np.ndarray, own: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """(row,) errors of each row's prediction from the others, and their variances (eq. 5.12);
+    `own`: variances that rows have besides."""
+    covariance = _covariance(log, distances)[0]
+    covariance[np.diag_indices_from(covariance)] += own
+    factor = cho_factor(covariance)
+    inverse = cho_solve(factor, np.eye(len(values)))
+    return inverse @ values / np.diag(inverse), 1 / np.diag(inverse)
 
 
 def _scaled(column: np.ndarray) -> np.ndarray:

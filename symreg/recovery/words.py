@@ -17,6 +17,7 @@ RIVAL_SHARE = 0.01
 """Formulas with less of the posterior are not mentioned."""
 
 NOT_RECOVERED = "not recovered"
+NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?", re.IGNORECASE)
 IN_WORDS = {
     "exact": "the same law",
     "up_to_scale": "same form",
@@ -298,7 +299,11 @@ def _numbers(result: Recovery) -> str:
     ]
     if not many or result.law is not None:
         return _strength(result.constant)
-    form = f" = {_in_a_line(result.form)}" if len(many) > 1 else ""
+    # a number that the formula shows is known by its value
+    shown = [abs(float(each)) for each in NUMBER.findall(result.expression or "")]
+    value = abs(result.constant.value or 0.0)
+    plain = len(many) == 1 and any(math.isclose(value, each, rel_tol=0.01) for each in shown)
+    form = "" if plain else f" = {_in_a_line(result.form)}"
     return f"{form}, with {', '.join(many)}"
 
 

@@ -190,3 +190,14 @@ def test_a_wrong_row_breaks_no_exact_law(law, value):
     assert result.rows_left_out == 1
     assert "row 4" in result.explanation
     np.testing.assert_allclose(result.predict(table.drop(3)), table.drop(3).y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("law", ["3.1*b*sin(1.3*a)", "2.3*a - b**2", "a*cos(b)", "b*sin(3*a)"])
+def test_a_wrong_row_among_both_signs_is_seen_whatever_the_law(law):
+    """Magnitudes say nothing there; a smooth function of the other rows does."""
+    samples, _ = drawn(law, 60, 0.0, 1)
+    assert not outlying_rows(samples).any()
+    for value in ("zero", "huge", "sign"):
+        y = samples.y.copy()
+        y[3] = WRONG[value](y[3])
+        assert list(np.flatnonzero(outlying_rows(replace(samples, y=y)))) == [3]
