@@ -7,12 +7,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 
 from orbits.expressions import CONSTANTS, FUNCTIONS, TYPED
+from orbits.files import parsing
 from orbits.options import require_known
 from orbits.quantities import carried_unit
 from orbits.tables import (
@@ -258,15 +258,14 @@ def spreadsheet(path: str | os.PathLike[str]) -> pd.DataFrame | None:
     if engine is None:
         return None
     try:
-        return pd.read_excel(path, engine=engine)
+        with parsing(path, "spreadsheet"):
+            return pd.read_excel(path, engine=engine)
     except ImportError:
         package = {"odf": "odfpy"}.get(engine, engine)
         raise ValueError(
             f"{path}: a spreadsheet is read with {package} (pip install {package}); or save the "
             "sheet as CSV."
         ) from None
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise ValueError(f"{path} is not a readable spreadsheet ({error!s:.200}).") from None
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
