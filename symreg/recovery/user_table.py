@@ -4,7 +4,7 @@ import keyword
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from orbits.units import parse_unit
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 from symreg.formulas.units import HEADER_UNIT
+from symreg.recovery.config import words
 
 LARGEST_TARGET = TYPED.number / 10
 """Of a target's numbers, so that a formula can hold them, and of their standard errors."""
@@ -157,19 +158,35 @@ def samples_of(
     )
 
 
-def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[str, str]:
-    """`--sigma-of` for each feature; refuses a text that is not `name=column`, or no feature."""
-    sigmas = {}
+def assigned(texts: Iterable[str], names: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """The values that texts such as `r=au` give to columns, by name.
+
+    Several stand in one text, apart at commas or where the name of a column follows. A column may
+    be named without its unit; its whole name goes before commas and equals signs in it.
+
+    Raises:
+        ValueError: if a text is no assignment (says its `form`), or a column is not known or is
+            given twice.
+    """
+    stems = {without_unit(name): name for name in names} | {name: name for name in names}
+    longest = sorted(stems, key=len, reverse=True)
+    column = "|".join(map(re.escape, longest))
+    values: dict[str, str] = {}
     for text in texts:
-        name, equals, given = (part.strip() for part in text.partition("="))
-        if not (equals and given):
-            raise ValueError(
-                f"--sigma-of {text!r}: write feature=column, or a number: r=s_r, r=0.02 or r=5%."
-            )
-        if require_known("feature", name, features) in sigmas:
-            raise ValueError(f"--sigma-of: {name} is there twice.")
-        sigmas[name] = given
-    return sigmas
+        # a name may hold what stands between assignments: its number is put in its place
+        marked = re.sub(
+            rf"(?:^|[\s,]+)({column})\s*=", lambda m: f",\0{longest.index(m[1])}=", text
+        )
+        for part in words(marked):
+            name, equals, value = (each.strip() for each in part.partition("="))
+            name = longest[int(name[1:])] if name.startswith("\0") else name
+            if not (equals and value):
+                raise ValueError(f"--{option} {name + equals!r}: write {form}.")
+            name = require_known("column", stems.get(name, name), names)
+            if name in values:
+                raise ValueError(f"--{option} gives {name} twice; give it once.")
+            values[name] = value
+    return values
 
 
 def written_names(names: Sequence[str], there: Sequence[str] = ()) -> dict[str, str]:
@@ -236,8 +253,12 @@ def without_unit(header: str) -> str:
     return header[: match.start()].strip()
 
 
-def full_headers(names: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
-    """The columns meant by names: `F` is the column `F [N]`, if none is called F."""
+def full_headers(texts: Iterable[str], there: Sequence[str]) -> tuple[str, ...]:
+    """The columns meant by texts, apart at commas: `F` is the column `F [N]`, if none is called F.
+
+    A text that is the whole name of a column is that column, commas and all.
+    """
+    names = [name for text in texts for name in ((text,) if text in there else words(text))]
     stems: dict[str, list[str]] = {}
     for header in there:
         stems.setdefault(without_unit(header), []).append(header)

@@ -223,6 +223,24 @@ def test_a_column_has_one_unit():
         symreg.recover(table, target="F", features="r,m", units=units)
 
 
+def test_the_whole_name_of_a_column_goes_before_commas_and_equals_signs(tmp_path):
+    odd = table.rename(columns={"r": "r, in au", "m": "m=1", "F": "F, m=1"})
+    options = {"form": "k*m_1/r_in_au**2", "null": False}
+    units = {"F, m=1": "Msun*au/yr^2", "r, in au": "au", "m=1": "Msun"}
+    errors = {"r, in au": 1e-6, "m=1": "0.001%"}
+    names = {"target": "F, m=1", "features": ["r, in au", "m=1"]}
+    law = symreg.recover(odd, **names, units=units, sigma_of=errors, **options)
+    assert law.coefficients["k"].value == pytest.approx(3.7)
+    assert law.coefficients["k"].unit
+    model = symreg.LawRegressor(**options).fit(odd[["r, in au", "m=1"]], odd["F, m=1"])
+    assert model.predict(odd[["r, in au", "m=1"]]) == pytest.approx(odd["F, m=1"])
+    path = str(tmp_path / "t.csv")
+    odd.to_csv(path, index=False)
+    words = ["--target", "F, m=1", "--features", "r, in au", "m=1", "--form", options["form"]]
+    words += ["--units", "F, m=1=Msun*au/yr^2, r, in au=au m=1=Msun", "--no-null", "--quiet"]
+    assert main(["recover", path, str(tmp_path / "l.json"), *words]) == 0
+
+
 class Stream:
     """What polars gives: nothing of pandas, but Arrow's stream."""
 
