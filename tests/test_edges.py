@@ -339,6 +339,19 @@ def test_a_closed_stream_changes_nothing(tmp_path, closed):
     assert orbits.validate(tmp_path / "o.zarr") == []
 
 
+@pytest.mark.slow  # two processes, 6 s
+def test_a_home_that_cannot_be_written_to_is_not_spoken_of(tmp_path):
+    for words in (
+        ["generate", "o.zarr", "--orbits", "2", "--samples", "4"],
+        ["plot", "o.zarr", "o.png"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "orbits", *words, "--quiet"], cwd=tmp_path, check=True,
+            env={**_environment(), "HOME": "/proc"}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.stderr == ""
+
+
 def test_c_code_that_aborts_when_taken_down_does_not_after_an_interruption(tmp_path):
     (tmp_path / "abrupt").mkdir()
     (tmp_path / "abrupt/cli.py").write_text(
