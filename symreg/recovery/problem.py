@@ -232,6 +232,8 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
     notes += (unused,) * bool(unused)
+    if config.groups is None and (copies := len(samples.y) - samples.n_effective):
+        notes += (f"rows that repeat others ({copies} of {len(samples.y)}) count with them as one",)
     columns = {text: name for name, text in renamed.items()}
     values: tuple[str | int | float, ...] = ()
     if config.per_group:

@@ -133,7 +133,7 @@ def samples_of(
         table[list(features)].to_numpy(dtype=float),
         y,
         tuple(features),
-        group_numbers(table, groups),
+        group_numbers(table, groups, features),
         target=target,
         row_numbers=table.index.to_numpy(),
     )
@@ -345,11 +345,19 @@ def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
     return factor if factor and away <= ALIKE * np.max(np.abs(values)) else None
 
 
-def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
-    """(row,) numbers of the groups: equal values of a column, or each row by itself."""
-    if groups is None:
+def group_numbers(
+    table: pd.DataFrame, groups: str | None, features: Sequence[str] = ()
+) -> np.ndarray:
+    """(row,) numbers of the groups: equal values of a column, or each row with its copies.
+
+    Rows are copies if all of equal features are equal: what is measured twice differs somewhere.
+    """
+    if groups is not None:
+        return _ordered(table[groups])[1]
+    copies = table.duplicated()
+    if not copies.any() or not table.duplicated([*features]).equals(copies):
         return np.arange(len(table))
-    return _ordered(table[groups])[1]
+    return table.groupby([*table], sort=False, dropna=False).ngroup().to_numpy()
 
 
 def _ordered(values: pd.Series) -> tuple[list[Any], np.ndarray]:
