@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,7 +15,7 @@ import xarray as xr
 from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
-from orbits.files import require_input, sha256_of_file
+from orbits.files import parsing, require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
 from orbits.options import checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
@@ -241,11 +240,11 @@ def _times(time: np.ndarray | None, dt: Any, shape: tuple[int, ...], unit: str) 
             f"time has the shape {times.shape}; {shape[1:2]} or {shape[:2]} is needed."
         )
     times = np.broadcast_to(times, shape[:2])
-    steps = np.diff(times, axis=1)
     if not np.max(np.abs(times), initial=0.0) <= LARGEST:
         raise ValueError(f"times must be finite throughout, and at most {LARGEST:g}.")
-    if np.any(steps <= 0):
-        orbit = int(np.argmax(np.any(~(steps > 0), axis=1)))
+    falls = np.any(np.diff(times, axis=1) <= 0, axis=1)
+    if np.any(falls):
+        orbit = int(np.argmax(falls))
         raise ValueError(
             f"the times of orbit {orbit} do not rise; sort each orbit, each time once."
         )
@@ -269,16 +268,9 @@ def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
     if isinstance(table, (pd.DataFrame, np.ndarray)) or Path(table).suffix != ".npz":
         return None
     path = require_input(table)
-    if not zipfile.is_zipfile(path):
-        return None
-    with zipfile.ZipFile(path) as archive:
-        if "position.npy" not in archive.namelist():
-            return None
-    try:
+    with parsing(path, "table"):
         arrays = read_npz(path)
-    except (ValueError, OSError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"{path} is not readable ({error}).") from None
-    if arrays["position"].ndim < 3:
+    if "position" not in arrays or arrays["position"].ndim < 3:
         return None
     if "time" not in arrays:
         raise ValueError(f"{path} has no array time beside position; it has {', '.join(arrays)}.")

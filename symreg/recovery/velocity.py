@@ -26,8 +26,7 @@ from orbits.estimates import Estimate
 from orbits.force_samples import axes_of, vectors
 
 CURVE_ERROR = 3e-5
-"""Relative error of accelerations that no term needs to explain: that of the curve, with pieces of
-a fifth of a factor e in distance."""
+"""Relative error of accelerations that no term needs to explain."""
 NOISE_LIKE = 2.0
 """Mean square residual, in standard errors, up to which nothing is left to explain."""
 SURE = 6.0
@@ -225,8 +224,9 @@ def _curve(position: Vectors, acceleration: Vectors) -> Float[np.ndarray, "row a
     span = float(np.ptp(logs))
     if span > 0 and some.sum() > 1:
         slope = float(np.polyfit(logs[some], np.log(size[some]), 1)[0])
-    # pieces of a fifth of a factor e: cubic splines err by some 1e-5 there; 50 rows each at least
-    pieces = int(np.clip(np.ceil(span / 0.2), 1, min(16, max(1, len(r) // 50))))
+    # pieces of a tenth of a factor e: cubic splines err by some 1e-6 there, which is little beside
+    # what is left where parts of a force cancel, as in a turning frame; 50 rows each at least
+    pieces = int(np.clip(np.ceil(span / 0.1), 1, min(32, max(1, len(r) // 50))))
     low, high = logs.min() - 1e-9, logs.max() + 1e-9
     even = np.linspace(low, high, pieces + 1)
     dense = np.quantile(logs, np.linspace(0, 1, pieces + 1))

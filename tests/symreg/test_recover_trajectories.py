@@ -150,6 +150,21 @@ def test_terms_of_the_velocity_are_told_by_name(rates, parts):
     assert drag_of(orbits.from_arrays(x[None], t[1])) == pytest.approx(parts, rel=1e-3)
 
 
+@pytest.mark.parametrize("turning", [0.5, 1.5, 2.0, 3.0])
+def test_a_frame_that_turns_as_fast_as_the_bodies_is_told(turning):
+    """What is left of the force where centrifugal and Coriolis's cancel most of it is no error."""
+    parts = []
+    for k in range(3):
+        t, x = motion_of(
+            lambda x, v: -orbits.G * x / np.hypot(*x) ** 3,
+            [1 + 0.5 * k, 0.0, 0.3 * k, (1 - 0.12 * k) * 6.28 / (1 + 0.5 * k) ** 0.5],
+        )
+        c, s = np.cos(turning * t), np.sin(turning * t)
+        parts.append(np.stack([c * x[:, 0] + s * x[:, 1], c * x[:, 1] - s * x[:, 0]], axis=1))
+    data = orbits.from_arrays(np.stack(parts), t[1])
+    assert drag_of(data) == {"magnetic": pytest.approx(2 * turning, rel=1e-4)}
+
+
 def test_a_charge_in_three_dimensions_turns_about_the_field():
     t, x = motion_of(lambda x, v: np.cross(v, [0.3, 0.0, 2.0]), [1.0, 0.3, 0.0, 0.4, 1.1, 0.2], 9)
     law = velocity_law(orbits.measure_forces(orbits.from_arrays(x[None], t[1])).table)
