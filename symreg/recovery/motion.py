@@ -121,9 +121,10 @@ def _by_what_is_left(
         )
         return _of_components(samples, units, notes, metrics, explained=False)
     problem = _of_distance(without(samples, left), config, units)
-    if not left.significant:
-        return [problem]
-    return [problem.noted(notes, (leftover_gate(left),) if left.measured else (), metrics)]
+    if not left.measured:
+        return [problem.noted(notes, metrics=metrics)]
+    # size and significance decide, and no largest share of what is across the line
+    return [replace(problem, non_central=None).noted(notes, (leftover_gate(left),), metrics)]
 
 
 def _floor(samples: ForceSamples) -> float:

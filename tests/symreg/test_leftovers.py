@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 import orbits
 from orbits.derivatives.stepping import stepping
 from orbits.force_samples import vectors
+from orbits.powers import non_central_part
 from orbits.units import GivenUnits
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.leftovers import leftovers
@@ -227,6 +228,16 @@ def test_steps_that_are_too_long_leave_something():
     t, x = stepped(600, 0.004, midpoint)
     (problem,) = problems_of(forces(t, x), QUICK)
     assert gates(problem)["nothing left over"] is False
+
+
+def test_noise_across_the_line_is_no_force_there():
+    x = noisy(moved(lambda s, x, v: kepler(x)), 0.03)
+    samples = forces(TIMES, x)
+    (problem,) = problems_of(samples, QUICK)
+    across = non_central_part(vectors(samples.table, "a_"), vectors(samples.table))
+    assert across > 0.15  # of noise alone
+    assert problem.non_central is None
+    assert gates(problem) == {"nothing left over": True}
 
 
 def test_outliers_are_numbers_too():
