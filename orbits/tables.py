@@ -425,12 +425,26 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     if unpacked > max(100 * path.stat().st_size, 1e6):
         raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
     _require_room(unpacked, path)
+    arrays = {}
     with np.load(path, allow_pickle=False) as members:
-        arrays = dict(members.items())
-    for name, values in arrays.items():
-        if not isinstance(values, np.ndarray):
-            raise ValueError(f"its member {name!r} is no array")
+        for name in members.files:
+            arrays[name] = _array(members, name)
     return arrays
+
+
+def _array(members: Any, name: str) -> np.ndarray:
+    try:
+        values = members[name]
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise
+        raise ValueError(
+            f"its member {name!r} is of Python objects, as of rows of unequal length; an array of "
+            "numbers is needed. Orbits of unequal length come in one table, with --orbit"
+        ) from None
+    if not isinstance(values, np.ndarray):
+        raise ValueError(f"its member {name!r} is no array")
+    return values
 
 
 def _arrays(path: Path, wanted: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

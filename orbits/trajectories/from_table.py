@@ -31,7 +31,7 @@ from orbits.trajectories.tracks import (
     read_table,
     tracks_of,
 )
-from orbits.units import LENGTHS, YEARS
+from orbits.units import LENGTHS, YEARS, GivenUnits
 
 MOST_NAMED = 1000
 """Rows whose origin is recorded one by one."""
@@ -83,16 +83,15 @@ def from_table(
             velocities=arrays.get("velocity"), length_unit=config.length_unit,
             time_unit=config.time_unit, out=out,
         )  # fmt: skip
-    remarks = Remarks()
+    remarks = Remarks(GivenUnits(asdict(config)))
     read = read_table(table, config)
     tracks, names = tracks_of(read, config)
-    unit = config.length_unit, LENGTHS[config.length_unit]
     given = _counts(tracks)
-    tracks = [screened(track, unit, read.places, remarks) for track in tracks]
+    tracks = [screened(track, read.places, remarks, 1) for track in tracks]
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
-        config.origin, (config.length_unit, config.time_unit), remarks, given,
+        config.origin, remarks, given,
     )  # fmt: skip
     data = _dataset(segments, source, out)
     for line in remarks.lines if announce else ():
@@ -157,16 +156,13 @@ def from_arrays(
     ImportConfig(law=law, gm=largest)  # together, and of a size that can be computed with
     if of_orbits.shape not in ((), shape[:1]) or (largest and not np.all(of_orbits > 0)):
         raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
-    remarks = Remarks()
+    remarks = Remarks(GivenUnits({"length_unit": length_unit, "time_unit": time_unit}))
     tracks = [
         Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
         for k in range(shape[0])
     ]
     given = _counts(tracks)
-    tracks = [
-        screened(track, (length_unit, length), partial(_states, track.orbit), remarks)
-        for track in tracks
-    ]
+    tracks = [screened(track, partial(_states, track.orbit), remarks) for track in tracks]
     segments = segments_of(tracks, remarks)
     if law != UNKNOWN and of_orbits.ndim:
         of_orbits = of_orbits[[int(segment.orbit) for segment in segments]]
@@ -175,10 +171,7 @@ def from_arrays(
         "time_unit": time_unit, **_identity(np.concatenate([each.ravel() for each in states])),
     }  # fmt: skip
     names = tuple(f"body{k + 1}" for k in range(states[0].shape[2]))
-    units = length_unit, time_unit
-    source = _Source(
-        configuration, names, len(states) > 1, law, of_orbits, "", units, remarks, given
-    )
+    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", remarks, given)
     return _dataset(segments, source, out)
 
 
@@ -287,8 +280,6 @@ class _Source:
     law: str
     gm: float | np.ndarray
     origin: str
-    units: tuple[str, str]
-    """Of length and time."""
     remarks: Remarks
     given: str = ""
     """How many orbits and states there were."""
@@ -308,7 +299,8 @@ def _dataset(
         names = (source.origin, *names)
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
-    if source.units == ("au", "yr"):
+    units = source.remarks.units
+    if (units.length, units.time) == ("au", "yr"):
         remark_on_scale(position, velocity, source.remarks)
     arrays = {"position": position, "velocity": velocity}
     law = known_law(source.law)
@@ -319,8 +311,8 @@ def _dataset(
         "law": UNKNOWN if law is None else law.spec,
         "frame": f"relative to {source.origin}" if source.origin else "as in the table",
         "velocity": "as in the table" if source.has_velocities else ESTIMATED,
-        "length_unit": source.units[0],
-        "time_unit": source.units[1],
+        "length_unit": units.length,
+        "time_unit": units.time,
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(source.remarks.lines),
         **provenance(source.configuration),
@@ -339,6 +331,8 @@ def _optional(
         optional["centre"] = source.origin
     if len(names) > 1:
         optional["bodies"] = list(names)
+    if source.remarks.left_out:
+        optional["left_out"] = source.remarks.left_out
     noise = [segment.noise for segment in segments if segment.noise is not None]
     if noise:
         optional["smoothed_noise"] = max(noise)

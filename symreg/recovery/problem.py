@@ -88,11 +88,14 @@ class Problem:
     screened: bool = False
 
     def noted(
-        self, notes: tuple[str, ...], gate: Gate, metrics: Mapping[str, Any] | None = None
+        self,
+        notes: tuple[str, ...],
+        gates: tuple[Gate, ...] = (),
+        metrics: Mapping[str, Any] | None = None,
     ) -> "Problem":
-        """The same with notes, another condition, and more numbers."""
+        """The same with notes, other conditions, and more numbers."""
         return replace(
-            self, notes=(*self.notes, *notes), gates=(*self.gates, gate),
+            self, notes=(*self.notes, *notes), gates=(*self.gates, *gates),
             metrics=self.metrics | dict(metrics or {}),
         )  # fmt: skip
 
