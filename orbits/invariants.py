@@ -101,10 +101,12 @@ def drift(invariant: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
         scale: (orbit,) or a number: what the departure is relative to.
 
     Returns:
-        (orbit,) relative drift.
+        (orbit,) relative drift; zero where nothing departs, whatever the scale.
     """
     departure = np.abs(invariant - invariant[:, :1])
-    return np.max(departure.reshape(len(invariant), -1), axis=1) / scale
+    largest = np.max(departure.reshape(len(invariant), -1), axis=1)
+    with np.errstate(divide="ignore"):
+        return largest / np.where(largest > 0, scale, 1.0)  # a fall has no angular momentum
 
 
 @checked

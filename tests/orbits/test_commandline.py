@@ -264,7 +264,7 @@ def broken(*_):
     ("error", "message"),
     [
         (RuntimeError("can't start new thread"), "no further thread"),
-        (ImportError("libx.so: failed to map segment"), "a package is broken: libx"),
+        (ImportError("libx.so: failed to map segment"), "a package cannot be loaded: libx"),
         (ModuleNotFoundError("No module named 'x'", name="x"), "package 'x' is not installed"),
     ],
 )

@@ -156,3 +156,9 @@ def test_a_runge_kutta_step_is_of_fourth_order():
 def test_a_drift_counts_in_both_directions():
     invariant = np.array([[2.0, 2.0, 2.5], [2.0, 1.5, 2.0], [2.0, 2.0, 2.0]])
     np.testing.assert_allclose(invariants.drift(invariant, 2.0), [0.25, 0.25, 0])
+
+
+def test_the_angular_momentum_of_a_fall_does_not_drift():
+    with np.errstate(all="raise"):
+        assert invariants.drift(np.zeros((2, 5)), np.array([0.0, 1.0])).tolist() == [0, 0]
+        assert invariants.drift(np.eye(2), np.array([0.0, 2.0])).tolist() == [np.inf, 0.5]
