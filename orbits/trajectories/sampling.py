@@ -165,8 +165,8 @@ def _rows(segments: Sequence[Segment], samples: int, remarks: Remarks) -> list[S
     left = int(lengths.sum()) - samples * len(rows)
     if left:
         remarks.say(
-            f"{left} of {lengths.sum()} even state(s) were left out: every row of a dataset has as many "
-            f"states, here {samples} (--samples)"
+            f"{left} of {lengths.sum()} even state(s) were left out: every row of a dataset has as "
+            f"many states, here {samples} (--samples)"
         )
     return rows
 
