@@ -502,3 +502,13 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     assert rows["truth"]["area"] == 1
     low, high = rows["nothing"]["interval"]
     assert low <= 0.5 <= high
+
+
+@pytest.mark.slow
+def test_the_picture_of_what_is_left_is_of_the_drag_that_the_page_says(tmp_path):
+    folder = ROOT / "notebooks" / "examples" / "trajectories"
+    script = runpy.run_path(str(folder / "left_over.py"))
+    drag = script["left_over"](tmp_path / "left_over.png")
+    page = (ROOT / "notebooks" / "how-to" / "own-trajectories.md").read_text()
+    assert f"−{drag:.2g}·v/r²" in page
+    assert (tmp_path / "left_over.png").stat().st_size > 10_000

@@ -6,14 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.config import SAMPLES_LIMIT
+from orbits.derivatives.methods import STENCIL
 from orbits.trajectories.splines import derivative, smoothed
 from orbits.trajectories.tracks import FEWEST_STATES, Remarks, Track
 from orbits.units import GivenUnits
-
-APART = 20.0
-"""Ratio of two steps beyond which no one step suits both: units of time are 24 apart or more."""
-MEASURABLE = 9
-"""States in a row that accelerations need."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ def segments_of(tracks: Sequence[Track], remarks: Remarks, samples: int = 0) -> 
     pieces = [piece for track in tracks for piece in _cut_at_gaps(track, remarks)]
     # where some show accelerations, shorter ones are left out
     longest = max(len(piece.time) for piece in pieces)
-    least = MEASURABLE if longest >= MEASURABLE else FEWEST_STATES
+    least = len(STENCIL) if longest >= len(STENCIL) else FEWEST_STATES
     short = sum(len(piece.time) < least for piece in pieces)
     pieces = [piece for piece in pieces if len(piece.time) >= least]
     if not pieces:
@@ -82,9 +78,10 @@ def _require_one_clock(tracks: Sequence[Track], units: GivenUnits) -> None:
     steps = [
         (float(track.time[-1] - track.time[0]) / (len(track.time) - 1), track.orbit)
         for track in tracks
-        if len(track.time) >= MEASURABLE
+        if len(track.time) >= len(STENCIL)
     ]
-    if steps and max(steps)[0] > APART * min(steps)[0]:
+    # no one step suits both; units of time are 24 apart or more
+    if steps and max(steps)[0] > 20 * min(steps)[0]:
         told = " and ".join(
             f"orbit {orbit} every {step * units.factor(0, 1):.3g} {units.time}"
             for step, orbit in (min(steps), max(steps))
@@ -165,8 +162,8 @@ def _rows(segments: Sequence[Segment], samples: int, remarks: Remarks) -> list[S
     left = int(lengths.sum()) - samples * len(rows)
     if left:
         remarks.say(
-            f"{left} of {lengths.sum()} state(s) were left out: every row of a dataset has as many "
-            f"states, here {samples} (--samples)"
+            f"{left} of {lengths.sum()} even state(s) were left out: every row of a dataset has as "
+            f"many states, here {samples} (--samples)"
         )
     return rows
 

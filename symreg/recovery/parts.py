@@ -161,7 +161,7 @@ def force_of_time(force: Vectors, axis: np.ndarray) -> Kind:
     named = f"({', '.join(f'{each:.3g}' for each in axis)})"
     if axis.max() > 1 - 1e-6:
         named = "xyz"[int(np.argmax(axis))]
-    words = f"a force along {named} that changes with time, and that no force of the state tried is"
+    words = f"a force along {named} that changes with time and is none of those of the state tried"
     return Kind("time", words, lambda _: force[:, :, None], joins=False)
 
 
