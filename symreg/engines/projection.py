@@ -237,14 +237,14 @@ def search(
         # waves and screened forces in space fall as 1/r and 1/r²
         scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
         pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
-    short = [*_around(X, y, symbols, watch), *(each.expression() for each in pairs)]
+    equal = np.abs(y) / np.sqrt(np.mean(y**2))  # weights for equal errors, not relative ones
+    bare = [f for w in (np.ones(len(y)), equal) for f in _products(columns, y, w, (), watch)[0]]
+    short = [*_around(X, y, symbols, watch), *(each.expression() for each in pairs), *bare]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if watch.over or any(is_exact(each, X, y, names) for each in short):
         return expressions
     watch.say(lambda: f"projection, {watch.taken:.0f} s: products follow sums of two terms")
     if not factors:
-        for weights in (np.ones(len(y)), np.abs(y) / np.sqrt(np.mean(y**2))):
-            expressions += _products(columns, y, weights, (), watch)[0]
         return expressions
     short = [*expressions[:1], *short]
     simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
@@ -268,23 +268,25 @@ def search(
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
     if _errors_are_absolute(products[:1], X, y, symbols):
-        size = np.abs(y)
-        weights = size / np.sqrt(np.mean(size**2))
-        expressions += _products(columns, y, weights, arguments, watch)[0]
+        expressions += _products(columns, y, equal, arguments, watch)[0]
     return expressions
 
 
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
-    """Whether a formula has every target's sign, and relative errors without structure.
+    """Whether a formula has every target's sign, and relative errors without structure; or equal
+    ones, where noise alone may turn a target's sign.
 
-    Its sign must come from variables alone: where a sum in it changes sign, its logarithm is blind
-    to what is missing.
+    Its own sign must come from variables alone: where a sum in it changes sign, its logarithm is
+    blind to what is missing.
     """
     given, size = evaluate(formula, names, X), evaluate(formula, names, np.abs(X))
     one_sign = np.all(size > 0) or np.all(size < 0)
     with_variables = one_sign and np.allclose(np.abs(given), np.abs(size), rtol=EXACT, atol=0)
-    agrees = with_variables and np.all(given * y > 0)
-    return bool(agrees) and explains_all(sympy.Abs(formula), X, np.abs(y), names)
+    if not with_variables:
+        return False
+    if np.all(given * y > 0):
+        formula, y = sympy.Abs(formula), np.abs(y)
+    return explains_all(formula, X, y, names)
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
@@ -340,12 +342,11 @@ def _written(
     def length(product: Product) -> float:
         return description(product, len(target.y))
 
-    rough = [*products, *(set_roughly(product, target) for product in products)]
+    rough = [*products, *set_roughly(products, target)]
     short = best_of(rough, count, length)
     short += [other for product in short for other in set_to_one(product, target)]
-    simpler = [simplified(product, target) for product in sorted(short, key=length)[: 2 * count]]
-    simpler.sort(key=length)
-    bare = [simplified(product, target) for product in products if not product.factors]
+    simpler = sorted(simplified(sorted(short, key=length)[: 2 * count], target), key=length)
+    bare = simplified([product for product in products if not product.factors], target)
     formulas = (expression_of(product, target, columns) for product in (*simpler, *bare))
     return [formula for formula in formulas if formula is not None]
 

@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
 from orbits.time_limit import TooLongError
 from symreg.fit.noise import LARGEST, smooth_mean_square
@@ -26,6 +25,7 @@ from symreg.formulas.expressions import (
     evaluate,
     in_order,
     merged,
+    on_rows,
     skeleton,
     with_coefficients,
     with_floats,
@@ -33,6 +33,7 @@ from symreg.formulas.expressions import (
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.precision import DOUBLE, LAST_DIGITS
 from symreg.formulas.reading import is_readable
+from symreg.search.polish import least_squares
 
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
@@ -197,33 +198,51 @@ class Fit:
 
 
 def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: int = 30) -> Fit:
-    """Least squares of the free constants, float64; the start itself if no step improves it."""
-    names = samples.names
+    """Least squares of the free constants, float64; the start itself if no step improves it.
 
-    def residuals(constants: np.ndarray) -> np.ndarray:
-        return samples.residuals(evaluate(form, names, samples.X, constants))
-
-    def made(constants: Sequence[float], errors: np.ndarray) -> Fit:
-        values = tuple(float(value) for value in constants)
-        return Fit(values, float(np.mean(errors**2)), smooth_mean_square(errors, samples.measured))
-
+    A constant in front of all is solved for at every step, as the rest may be large where it is
+    small; so a sum in its normal form, c·(x + d·y), is linear.
+    """
     if not np.all(np.isfinite(start)):
         # an engine's constant beyond float64: nothing to fit from
         return Fit(tuple(map(float, start)), LARGE**2, 0.0)
-    first = residuals(np.asarray(start, dtype=float))
-    if not len(start) or len(start) > len(first):
-        return made(start, first)
-    scale = np.where(np.abs(start) > 0, np.abs(start), 1e-3)
-    solution = least_squares(
-        lambda step: residuals(step * scale),
-        np.asarray(start) / scale,
-        method="lm",
-        x_scale="jac",
-        max_nfev=most_steps * (len(start) + 1),
-    )
-    if np.mean(solution.fun**2) > np.mean(first**2):
-        return made(start, first)
-    return made(solution.x * scale, solution.fun)
+    best = np.array(start, dtype=float)
+    formula = on_rows(form, samples.names, samples.X)
+    front = [i for i in range(len(best)) if constant_symbol(i) in sympy.Mul.make_args(form)][:1]
+    others = [i for i in range(len(best)) if i not in front]
+
+    def at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All constants, residuals, and their slopes by the others."""
+        constants = best.copy()
+        constants[others] = numbers
+        value, by_constant = formula.at(constants)
+        value = np.broadcast_to(value, len(samples.y))
+        factor = samples.factor(value) if front else 1.0
+        constants[front] *= factor
+        errors, gain = samples.with_gain(factor * value)
+        slopes = np.zeros((len(errors), len(others)))
+        with np.errstate(all="ignore"):
+            for place, i in enumerate(others):
+                slopes[:, place] = gain * factor * by_constant.get(i, 0.0)
+            slopes[~np.isfinite(slopes)] = 0.0
+            if front:
+                known = np.nan_to_num(gain * factor * value)
+                slopes -= np.outer(known, known @ slopes) / max(float(known @ known), 1e-300)
+        return constants, errors, slopes
+
+    first = samples.residuals(np.broadcast_to(formula.at(best, slopes=False)[0], len(samples.y)))
+    if 0 < len(best) <= len(first):
+
+        def one(numbers: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            _, errors, slopes = at(numbers[0])
+            return errors[None], slopes[None]
+
+        found = least_squares(one, best[None, others], most_steps)[0]
+        constants, errors, _ = at(found)
+        if np.mean(errors**2) < np.mean(first**2):
+            best, first = constants, errors
+    square, smooth = float(np.mean(first**2)), smooth_mean_square(first, samples.measured)
+    return Fit(tuple(map(float, best)), square, smooth)
 
 
 def refit_law(law: Law, samples: Samples) -> Law:
