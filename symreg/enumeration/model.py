@@ -17,6 +17,7 @@ from symreg.enumeration.tree import Tree
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
 from symreg.formulas.program import Rows
+from symreg.search.outer import IDENTITY, Outer
 from symreg.search.polish import Projected, least_squares, projected
 
 SYMBOL = 2.0
@@ -35,55 +36,6 @@ def price_of_fitted(mean_square: float, rows: int) -> float:
     So a simple number that errs little more is the better, the less noise there is.
     """
     return 0.5 * float(np.log(rows) - np.log(min(1.0, mean_square + LAST_DIGITS**2))) + FITTED
-
-
-@dataclass(frozen=True)
-class Outer:
-    """A function of the target that equals a sum.
-
-    Attributes:
-        forward: of y.
-        slope: of `forward` at y: an error of y times its size is one of the sum.
-        backward: y of the sum, in numpy.
-        written: y of the sum, in sympy.
-        allowed: whether targets may be such a y.
-        symbols: that it adds.
-    """
-
-    forward: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray], np.ndarray]
-    backward: Callable[[np.ndarray], np.ndarray]
-    written: Callable[[sympy.Expr], sympy.Expr]
-    allowed: Callable[[np.ndarray], bool] = lambda y: True
-    symbols: int = 1
-
-
-def _positive(y: np.ndarray) -> bool:
-    return bool(np.all(y > 0))
-
-
-def _nonzero(y: np.ndarray) -> bool:
-    return bool(np.all(y > 0) or np.all(y < 0))
-
-
-def _moderate(y: np.ndarray) -> bool:
-    """Whether y may be a logarithm: its exponential is no number of one row."""
-    return bool(np.ptp(y) > 1 and np.max(np.abs(y)) < 20)
-
-
-IDENTITY = Outer(lambda y: y, np.ones_like, lambda s: s, lambda s: s, symbols=0)
-OUTER = (
-    Outer(lambda y: 1 / y, lambda y: y**-2.0, lambda s: 1 / s, lambda s: 1 / s, _nonzero),
-    Outer(np.square, lambda y: 2 * y, np.sqrt, sympy.sqrt, _positive),
-    Outer(np.log, lambda y: 1 / y, np.exp, sympy.exp, _positive),
-    Outer(np.sqrt, lambda y: 0.5 / np.sqrt(y), np.square, lambda s: s**2, _positive),
-    Outer(
-        lambda y: y**-2.0, lambda y: 2 * y**-3.0, lambda s: s**-0.5,
-        lambda s: 1 / sympy.sqrt(s), _positive, symbols=2,
-    ),
-    Outer(np.exp, np.exp, np.log, sympy.log, _moderate),
-)  # fmt: skip
-"""Inverses of outer functions: y is their function of a sum."""
 
 
 @dataclass(frozen=True)

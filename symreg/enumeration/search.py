@@ -13,11 +13,12 @@ import sympy
 
 from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
-from symreg.enumeration.model import IDENTITY, OUTER, Model, Outer, Table, fitted, polished
+from symreg.enumeration.model import Model, Table, fitted, polished
 from symreg.enumeration.numbered import numbered
 from symreg.enumeration.scan import Scan
 from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
 from symreg.formulas.watch import Watch
+from symreg.search.outer import IDENTITY, OUTER, Outer
 
 ROWS = 100
 """Rows of the scans: pairs are ranked by the errors that they leave there, then on all rows."""

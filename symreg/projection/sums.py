@@ -6,7 +6,7 @@ single terms, are extended term by term (a beam). Terms y·m make ratios: y = a�
 c·y·m2 is y = a·m1 / (1 - c·m2).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import explained_by_pairs, worth
 from symreg.projection.products import EXACT
+from symreg.search.outer import IDENTITY, POWERS, Outer
 from symreg.search.polish import least_squares, projected
 
 PAIRED = 1500
@@ -39,35 +40,8 @@ STEPS = 12
 """Of a polish of scales."""
 
 
-@dataclass(frozen=True)
-class Transform:
-    """A function of the target that equals a sum.
-
-    Attributes:
-        forward: T(y).
-        slope: dT/dy, for the weights.
-        backward: y of the sum, in sympy.
-        positive: whether it needs y > 0.
-        ratio: whether terms may be multiplied by y, to form a denominator.
-    """
-
-    name: str
-    forward: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray], np.ndarray]
-    backward: Callable[[sympy.Expr], sympy.Expr]
-    positive: bool = False
-    ratio: bool = False
-
-
-TRANSFORMS = (
-    Transform("y", lambda y: y, np.ones_like, lambda s: s),
-    Transform("ratio", lambda y: y, np.ones_like, lambda s: s, ratio=True),
-    Transform("1/y", lambda y: 1 / y, lambda y: 1 / y**2, lambda s: 1 / s),
-    Transform("y^2", lambda y: y**2, lambda y: 2 * y, sympy.sqrt, positive=True),
-    Transform("1/y^2", lambda y: y**-2.0, lambda y: 2 / y**3, lambda s: 1 / sympy.sqrt(s), True),
-    Transform("sqrt(y)", np.sqrt, lambda y: 0.5 / np.sqrt(y), lambda s: s**2, positive=True),
-    Transform("log(y)", np.log, lambda y: 1 / y, sympy.exp, positive=True),
-)
+WAYS = ((IDENTITY, False), (IDENTITY, True), *((outer, False) for outer in POWERS))
+"""Functions of the target, and whether terms may be multiplied by y, to form a denominator."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +49,14 @@ class Sum:
     """A fitted sum.
 
     Attributes:
-        transform: of the target.
+        outer: around it.
         atoms: its terms.
         coefficients: of the terms.
         mean_square: of the weighted residuals, relative to the target's own size.
         target: (row,) y.
     """
 
-    transform: Transform
+    outer: Outer
     atoms: tuple[Term, ...]
     coefficients: np.ndarray
     mean_square: float
@@ -118,7 +92,7 @@ class Sum:
         total = _gathered(above)
         if below:
             total = total / sympy.Add(1, *(sympy.Float(b) * m for b, m in below))
-        return self.transform.backward(total)
+        return self.outer.written(total)
 
 
 def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
@@ -142,32 +116,32 @@ def search_sums(
     watch: Watch,
     terms: int = MOST_TERMS,
 ) -> list[Sum]:
-    """The best sums of one term, of two, and so on, for every transform of the target.
+    """The best sums of one term, of two, and so on, for every function of the target.
 
     Args:
-        y: (row,) a transform undefined for one of them is left out.
+        y: (row,) a function undefined for one of them is left out.
         sigma: (row,) error of every row, or its substitute: |y| for equal relative errors.
         atoms: terms to choose from.
-        watch: may end the search between transforms.
+        watch: may end the search between functions.
         terms: most of them in a sum.
     """
     sums: list[Sum] = []
-    for transform in TRANSFORMS:
-        if transform.positive and not np.all(y > 0):
+    for outer, ratio in WAYS:
+        if not outer.allowed(y):
             continue
         with np.errstate(all="ignore"):
-            wanted, weights = transform.forward(y), 1 / np.abs(transform.slope(y) * sigma)
+            wanted, weights = outer.forward(y), 1 / np.abs(outer.slope(y) * sigma)
             usable = np.all(np.isfinite(wanted * weights))
         if not usable:
             continue
         pool = list(atoms[: 2 * MOST_ATOMS])
-        if transform.ratio:
+        if ratio:
             with np.errstate(all="ignore"):
                 pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
-        sums += _beam(transform, wanted * weights, weights, pool, terms, y)
+        sums += _beam(outer, wanted * weights, weights, pool, terms, y)
         least = min((s.mean_square for s in sums), default=np.inf)
-        if transform is TRANSFORMS[0] and len(atoms) > len(pool) and least > EXACT**2:
-            sums += _beam(transform, wanted * weights, weights, atoms, terms, y)
+        if (outer, ratio) == WAYS[0] and len(atoms) > len(pool) and least > EXACT**2:
+            sums += _beam(outer, wanted * weights, weights, atoms, terms, y)
         if watch.over or min((s.mean_square for s in sums), default=np.inf) < EXACT**2:
             break
     return sums
@@ -194,7 +168,7 @@ def sums_with_scales(
     weights = 1 / sigma
     if not np.all(np.isfinite(y * weights)):
         return []
-    sums = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
+    sums = _beam(IDENTITY, y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
     return sorted(sums, key=lambda each: each.mean_square)
 
 
@@ -203,7 +177,7 @@ def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
     weights = 1 / np.abs(y)
     if not np.all(np.isfinite(weights)):
         return []
-    return _beam(TRANSFORMS[0], y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
+    return _beam(IDENTITY, y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
 
 
 def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
@@ -227,12 +201,12 @@ def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) 
     for atoms in sets:
         whole = np.column_stack([atom.values * weights for atom in atoms])
         states = [tuple(range(len(atoms)))]
-        sums += _fitted(TRANSFORMS[0], states, whole, y * weights, atoms, y, weights)
+        sums += _fitted(IDENTITY, states, whole, y * weights, atoms, y, weights)
     return sums
 
 
 def _beam(
-    transform: Transform,
+    outer: Outer,
     wanted: np.ndarray,
     weights: np.ndarray,
     plain: Sequence[Atom],
@@ -254,7 +228,7 @@ def _beam(
     states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
 
     def fitted(states: Sequence[tuple[int, ...]]) -> list[Sum]:
-        return _fitted(transform, states, whole, wanted, pool, target, weights)
+        return _fitted(outer, states, whole, wanted, pool, target, weights)
 
     sums = fitted(states[:1])
     for count in range(2, terms + 1):
@@ -340,7 +314,7 @@ def _extended(
 
 
 def _fitted(
-    transform: Transform, states: Sequence[tuple[int, ...]], columns: np.ndarray,
+    outer: Outer, states: Sequence[tuple[int, ...]], columns: np.ndarray,
     wanted: np.ndarray, pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
 ) -> list[Sum]:  # fmt: skip
     """Sums of as many terms fitted to all rows, the scales of scaled terms too."""
@@ -356,7 +330,7 @@ def _fitted(
                 design[place] = np.column_stack([atom.values * weights for atom in atoms])
     fits = projected(design, wanted)
     return [
-        Sum(transform, atoms, own, float(np.mean(left**2)), target)
+        Sum(outer, atoms, own, float(np.mean(left**2)), target)
         for atoms, own, left in zip(sums, fits.linear, fits.residuals, strict=True)
     ]
 

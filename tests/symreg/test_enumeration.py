@@ -7,7 +7,7 @@ import sympy
 from symreg.engines import ENGINES
 from symreg.engines.base import Budget, is_exact
 from symreg.enumeration.library import enumerate_expressions
-from symreg.enumeration.model import IDENTITY, Model, Table
+from symreg.enumeration.model import Model, Table
 from symreg.enumeration.rational import search_quotients
 from symreg.enumeration.scan import Scan
 from symreg.enumeration.screening import important_columns
@@ -15,6 +15,7 @@ from symreg.enumeration.search import EFFORTS, Exhausted, Search
 from symreg.enumeration.tree import COLUMN, SCALE, SHIFT, Tree
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
+from symreg.search.outer import IDENTITY
 
 
 def table_of(law, low, high, rows=40, noise=0.0, seed=0):
