@@ -2,8 +2,7 @@
 
 The coefficients of the terms are solved for inside (variable projection: Golub & Pereyra, Inverse
 Problems 19, R1, 2003), so that only the numbers within the terms are searched. What to keep is
-decided by description length: n/2·log of the mean square, and for every number and symbol the nats
-that it takes to write it.
+decided by description length.
 """
 
 from abc import ABC, abstractmethod
@@ -17,13 +16,12 @@ from symreg.enumeration.tree import Tree
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
 from symreg.formulas.program import Rows
+from symreg.search.description import SYMBOL, of_errors, of_fitted
 from symreg.search.outer import IDENTITY, Outer
 from symreg.search.polish import Projected, least_squares, projected
 
-SYMBOL = 2.0
-"""Nats per symbol: the logarithm of the choices at each, columns and about ten functions."""
 FITTED = 1.0
-"""Nats for a fitted number beside half log n: its sign and size."""
+"""Nats for a fitted number beside its digits: its sign and size."""
 MANY_STEPS, FEW_STEPS, MOST_REFUSED = 30, 6, 40
 """Of a polish, and from a near start; changes of a model that are fitted in all."""
 UNFIT = 1e3
@@ -31,11 +29,8 @@ UNFIT = 1e3
 
 
 def price_of_fitted(mean_square: float, rows: int) -> float:
-    """Nats for a fitted number: written to its standard error, sqrt(mean square/rows) of its size.
-
-    So a simple number that errs little more is the better, the less noise there is.
-    """
-    return 0.5 * float(np.log(rows) - np.log(min(1.0, mean_square + LAST_DIGITS**2))) + FITTED
+    """Nats for a fitted number of a model."""
+    return of_fitted(mean_square, rows) + FITTED
 
 
 @dataclass(frozen=True)
@@ -111,7 +106,7 @@ class Model(FittedFormula):
             cost += price(coefficient) if place in self.simple else number
         for tree in self.terms:
             cost += sum(min(price(value), number) for value in tree.numbers())
-        return 0.5 * rows * float(np.log(self.mean_square + LAST_DIGITS**2)) + cost
+        return of_errors(self.mean_square, rows) + cost
 
     def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy."""

@@ -13,11 +13,11 @@ from itertools import combinations_with_replacement
 import numpy as np
 import sympy
 
-from symreg.enumeration.model import SYMBOL, UNFIT, FittedFormula, Table, price_of_fitted
+from symreg.enumeration.model import UNFIT, FittedFormula, Table, price_of_fitted
 from symreg.enumeration.scan import Scan
 from symreg.formulas.numbers import exact, price, simple_near
-from symreg.formulas.precision import LAST_DIGITS
 from symreg.formulas.watch import Watch
+from symreg.search.description import SYMBOL, of_errors
 from symreg.search.polish import least_squares
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
@@ -67,8 +67,7 @@ class Quotient(FittedFormula):
         )
         if len(self.below) == 1 and not np.any(self.below):
             size -= 1
-        error = 0.5 * rows * float(np.log(self.mean_square + LAST_DIGITS**2))
-        return error + numbers + SYMBOL * size
+        return of_errors(self.mean_square, rows) + numbers + SYMBOL * size
 
     def values(self, X: np.ndarray, coefficients: np.ndarray | None = None) -> np.ndarray:
         """(row,) p/q."""

@@ -30,17 +30,15 @@ from symreg.formulas.expressions import (
     with_coefficients,
     with_floats,
 )
-from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.numbers import exact, simple_near
 from symreg.formulas.precision import DOUBLE, LAST_DIGITS
 from symreg.formulas.reading import is_readable
+from symreg.search.description import SYMBOL, charged, of_errors, of_fitted
 from symreg.search.polish import least_squares
 
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
 floor then shrinks to this many times its error."""
-NODE_COST, MOST_NATS = 4.0, 8.0
-"""Twice the nats per symbol: a choice among eight costs ln 8 = 2.1; and the nats of a number at
-most."""
 CLEARLY_BETTER = 10.0
 """Difference in twice the log-likelihood at which a law explains a table less well: 'very strong'
 on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
@@ -130,10 +128,10 @@ class Law:
         if n <= fitted + 1:
             return np.inf
         few = 2 * fitted * (fitted + 1) / (n - fitted - 1)
-        # a number is written to its standard error, sqrt(error/n) of its size: 2 log 1/that. A
-        # floor is no noise, and says nothing of how well numbers are known
-        precision = 0.0 if floor else max(0.0, -float(np.log(error)))
-        return n * np.log(error) + few + len(self.constants) * precision + self.length(n)
+        # a floor is no noise, and says nothing of how well numbers are known
+        known = 1.0 if floor else error
+        numbers = 2 * len(self.constants) * of_fitted(known, n)
+        return 2 * of_errors(error, n, 0.0) + few + numbers + 2 * SYMBOL * self.nodes
 
     def error(self, floor: float) -> float:
         """Mean square of the residuals, with the smooth error that the floor allows for free."""
@@ -142,43 +140,8 @@ class Law:
 
     def length(self, n: int) -> float:
         """Description length: twice the nats of its numbers and nodes."""
-        return len(self.constants) * np.log(max(n, LEAST_GROUPS)) + NODE_COST * self.nodes
-
-
-FUNCTION = 3
-"""Symbols for a function, two of them since laws have fewer functions than sums and products; two
-more for each inside another, as in `symreg.enumeration`."""
-RARE = (sympy.tan, sympy.tanh, sympy.asin, sympy.acos, sympy.atan)
-"""Functions that cost another symbol: laws have fewer of them than sines and exponentials."""
-USUAL = (sympy.Integer(1), sympy.Integer(2), sympy.Integer(3), sympy.Rational(1, 2))
-"""Exponents that cost one symbol, as squares and roots do; others cost two, and one more for each
-power beyond the fourth."""
-
-
-def charged(formula: sympy.Expr) -> int:
-    """Description length of a formula in symbols, of about two nats each.
-
-    The measure of `symreg.enumeration`, where the number of formulas of k symbols grows as e^(2k):
-    a variable, an operation, a power and a fitted number are one; a step by one and a sign are the
-    operation alone; another simple number costs its own nats.
-    """
-    if formula.is_Rational:
-        return round(min(price(float(formula)), MOST_NATS) / 2) if abs(formula) != 1 else 0
-    if not formula.args or formula.is_number:
-        return 1
-    if formula.is_Mul:
-        parts = [part for part in formula.args if part != -1]
-        below = [part.is_Pow and part.exp.is_number and part.exp < 0 for part in parts]
-        turned = [part.base**-part.exp if b else part for part, b in zip(parts, below, strict=True)]
-        return sum(map(charged, turned)) + len(parts) - 1 + all(below)
-    if formula.is_Pow and formula.exp.is_number:
-        steep = max(0.0, abs(float(formula.exp)) - 4)
-        return charged(formula.base) + 1 + (abs(formula.exp) not in USUAL) + round(steep)
-    own = sum(map(charged, formula.args))
-    if isinstance(formula, sympy.Function) and not isinstance(formula, sympy.Abs):
-        nested = sum(len(part.atoms(sympy.Function)) for part in formula.args)
-        return own + FUNCTION + 2 * nested + isinstance(formula, RARE)
-    return own + max(1, len(formula.args) - 1)
+        numbers = 2 * len(self.constants) * of_fitted(1.0, max(n, LEAST_GROUPS))
+        return numbers + 2 * SYMBOL * self.nodes
 
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:

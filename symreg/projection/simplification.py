@@ -18,6 +18,7 @@ import sympy
 from symreg.projection.bases import Column, exponent_of
 from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting, polished
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
+from symreg.search.description import of_errors
 
 ROUNDING = 1e-11
 """Relative error of exact data."""
@@ -45,7 +46,7 @@ def price(exponent: float) -> float:
 def description(product: Product, rows: int) -> float:
     """Nats to write the residuals and the formula down."""
     fitted = 0.5 * np.log(rows) + FITTED
-    error = 0.5 * rows * np.log(product.mean_square + ROUNDING**2)
+    error = of_errors(product.mean_square, rows, ROUNDING)
     width = len(product.linear)
     numbers = sum(price(product.linear[i]) if product.fixed[i] else fitted for i in range(1, width))
     scales = sum(
