@@ -161,51 +161,68 @@ class Fit:
 
 
 def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: int = 30) -> Fit:
-    """Least squares of the free constants, float64; the start itself if no step improves it.
-
-    A constant in front of all is solved for at every step, as the rest may be large where it is
-    small; so a sum in its normal form, c·(x + d·y), is linear.
-    """
-    if not np.all(np.isfinite(start)):
+    """Least squares of the free constants, float64; the start itself if no step improves it."""
+    best = np.array(start, dtype=float)
+    if not np.all(np.isfinite(best)):
         # an engine's constant beyond float64: nothing to fit from
         return Fit(tuple(map(float, start)), LARGE**2, 0.0)
-    best = np.array(start, dtype=float)
-    formula = on_rows(form, samples.names, samples.X)
-    front = [i for i in range(len(best)) if constant_symbol(i) in sympy.Mul.make_args(form)][:1]
-    others = [i for i in range(len(best)) if i not in front]
+    fitting = _Fitting(form, best, samples)
+    errors = fitting.first
+    if 0 < len(best) <= len(errors):
+        numbers = least_squares(fitting.slopes, best[None, fitting.others], most_steps)[0]
+        constants, left, _ = fitting.at(numbers)
+        if np.mean(left**2) < np.mean(errors**2):
+            best, errors = constants, left
+    square, smooth = float(np.mean(errors**2)), smooth_mean_square(errors, samples.measured)
+    return Fit(tuple(map(float, best)), square, smooth)
 
-    def at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All constants, residuals, and their slopes by the others."""
-        constants = best.copy()
-        constants[others] = numbers
-        value, by_constant = formula.at(constants)
-        value = np.broadcast_to(value, len(samples.y))
-        factor = samples.factor(value) if front else 1.0
-        constants[front] *= factor
-        errors, gain = samples.with_gain(factor * value)
-        slopes = np.zeros((len(errors), len(others)))
+
+class _Fitting:
+    """A form's residuals on samples, and their slopes by its constants.
+
+    A constant in front of all is solved for at every step, as the rest may be large where it is
+    small; so a sum in its normal form, c·(x + d·y), is linear. The slopes are those that it leaves.
+    """
+
+    def __init__(self, form: sympy.Expr, start: np.ndarray, samples: Samples):
+        self._rows, self._start, self._samples = (
+            on_rows(form, samples.names, samples.X), start, samples
+        )  # fmt: skip
+        every, factors = range(len(start)), sympy.Mul.make_args(form)
+        self._front = [i for i in every if constant_symbol(i) in factors][:1]
+        self.others = [i for i in every if i not in self._front]
+
+    @property
+    def first(self) -> np.ndarray:
+        """(row,) residuals at the start."""
+        return self._samples.residuals(self._values(self._start)[0])
+
+    def slopes(self, numbers: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and slopes of one model, as the polish of many takes them."""
+        _, errors, slopes = self.at(numbers[0])
+        return errors[None], slopes[None]
+
+    def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All constants, (row,) residuals, and their (row, number) slopes by those searched."""
+        constants = self._start.copy()
+        constants[self.others] = numbers
+        value, by_constant = self._values(constants)
+        factor = self._samples.factor(value) if self._front else 1.0
+        constants[self._front] *= factor
+        errors, gain = self._samples.with_gain(factor * value)
+        slopes = np.zeros((len(errors), len(self.others)))
         with np.errstate(all="ignore"):
-            for place, i in enumerate(others):
+            for place, i in enumerate(self.others):
                 slopes[:, place] = gain * factor * by_constant.get(i, 0.0)
             slopes[~np.isfinite(slopes)] = 0.0
-            if front:
+            if self._front:
                 known = np.nan_to_num(gain * factor * value)
                 slopes -= np.outer(known, known @ slopes) / max(float(known @ known), 1e-300)
         return constants, errors, slopes
 
-    first = samples.residuals(np.broadcast_to(formula.at(best, slopes=False)[0], len(samples.y)))
-    if 0 < len(best) <= len(first):
-
-        def one(numbers: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            _, errors, slopes = at(numbers[0])
-            return errors[None], slopes[None]
-
-        found = least_squares(one, best[None, others], most_steps)[0]
-        constants, errors, _ = at(found)
-        if np.mean(errors**2) < np.mean(first**2):
-            best, first = constants, errors
-    square, smooth = float(np.mean(first**2)), smooth_mean_square(first, samples.measured)
-    return Fit(tuple(map(float, best)), square, smooth)
+    def _values(self, constants: np.ndarray) -> tuple[np.ndarray, dict]:
+        value, by_constant = self._rows.at(constants)
+        return np.broadcast_to(value, len(self._samples.y)), by_constant
 
 
 def refit_law(law: Law, samples: Samples) -> Law:
