@@ -2,6 +2,7 @@
 
 import atexit
 import io
+import logging
 import os
 import signal
 import sys
@@ -26,6 +27,8 @@ def enter(program: str) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):  # one of ASCII alone shows \xb7 for a dot
         sys.stdout.reconfigure(errors="backslashreplace")
 
+    # where no home can be written to, it says so in three lines, and draws all the same
+    logging.getLogger("matplotlib").addHandler(logging.NullHandler())
     process, leave = os.getpid(), os._exit
 
     def quit_at_once(number: int, frame: FrameType | None) -> None:

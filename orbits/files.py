@@ -251,8 +251,26 @@ def read_yaml(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} is larger than {most:,} bytes; that is no options.")
     try:
         return yaml.load(content.decode(), Loader=_yaml_loader())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except Exception as error:  # forged values make the parser raise anything
         raise ValueError(f"{path} is not a YAML file: {error}") from None
+
+
+@contextmanager
+def parsing(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+    """Whatever a parser raises as one line that names the file: damage makes it raise anything.
+
+    Raises:
+        ValueError: if the block raised, but for want of memory or of a package.
+    """
+    try:
+        yield
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0].removesuffix(".")
+        if str(path) not in first:
+            first = f"{path} is not a readable {kind} ({first:.200})"
+        raise ValueError(f"{first}.") from None
 
 
 @cache

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orbits.files import require_input
+from orbits.files import parsing, require_input
 from orbits.memory import require_memory
 from orbits.options import nearest, require_known
 from orbits.printing import plural
@@ -95,11 +95,14 @@ def _read(
 ) -> tuple[pd.DataFrame, list[str]]:
     if isinstance(source, pd.DataFrame):
         return source.rename(columns=str), list(map(str, source.columns))
-    unreadable = (
-        pa.ArrowException, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError,
-        OverflowError, LookupError, RuntimeError,
-    )  # fmt: skip
     path = require_input(source)
+    with parsing(path, "table"):
+        return _parsed(path, wanted, blank_lines, labels)
+
+
+def _parsed(
+    path: Path, wanted: Sequence[str], blank_lines: bool, labels: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
     try:
         if path.suffix in (".gz", ".bz2", ".xz", ".zip", ".zst"):
             raise ValueError(f"{path} is compressed; unpack it first")
@@ -113,11 +116,6 @@ def _read(
     except UnicodeDecodeError:
         endings = ".csv, .tsv, .txt, .parquet, .npy, .npz"
         raise ValueError(f"{path} is no text; tables end in {endings}.") from None
-    except unreadable as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0].removesuffix(".")
-        if str(path) in first:
-            raise ValueError(f"{first}.") from None
-        raise ValueError(f"{path} is not a readable table ({first:.200}).") from None
 
 
 def require_column(
@@ -427,12 +425,26 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     if unpacked > max(100 * path.stat().st_size, 1e6):
         raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
     _require_room(unpacked, path)
+    arrays = {}
     with np.load(path, allow_pickle=False) as members:
-        arrays = dict(members.items())
-    for name, values in arrays.items():
-        if not isinstance(values, np.ndarray):
-            raise ValueError(f"its member {name!r} is no array")
+        for name in members.files:
+            arrays[name] = _array(members, name)
     return arrays
+
+
+def _array(members: Any, name: str) -> np.ndarray:
+    try:
+        values = members[name]
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise
+        raise ValueError(
+            f"its member {name!r} is of Python objects, as of rows of unequal length; an array of "
+            "numbers is needed. Orbits of unequal length come in one table, with --orbit"
+        ) from None
+    if not isinstance(values, np.ndarray):
+        raise ValueError(f"its member {name!r} is no array")
+    return values
 
 
 def _arrays(path: Path, wanted: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

@@ -1,6 +1,6 @@
 """The search as a scikit-learn estimator, with PySR's names where they mean the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from orbits.options import require_known
 from orbits.quantities import carried_unit
 from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
@@ -29,6 +30,11 @@ from symreg.recovery.result import Recovery
 FEWEST_ROWS = 5
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""
+PRINTERS = {
+    "c": sympy.ccode, "c++": sympy.cxxcode, "fortran": sympy.fcode, "julia": sympy.julia_code,
+    "matlab": sympy.octave_code, "python": sympy.pycode, "rust": sympy.rust_code,
+}  # fmt: skip
+"""Of sympy, by language."""
 
 
 @dataclass(eq=False, repr=False)
@@ -222,11 +228,12 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             self.new_groups_[label] = law
         return self
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: ArrayLike, index: int | None = None) -> np.ndarray:
         """(row,) the formula's value; NaN where undefined.
 
         Args:
             X: (row, feature), as in `fit`.
+            index: row of `equations_` whose formula is meant; by default the law.
 
         Raises:
             ValueError: for a group that neither `fit` nor `fit_groups` has seen.
@@ -234,6 +241,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         X, labels = self._apart(X)
         values = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        if index is not None:
+            return evaluate(self.sympy(index), self._spelled, values)
         table = pd.DataFrame(values, columns=self._names)
         predicted, left = np.full(len(values), np.nan), np.ones(len(values), dtype=bool)
         for label, law in self.new_groups_.items():
@@ -281,14 +290,47 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         columns = ["complexity", "loss", "score", "equation", "sympy_format"]
         return pd.DataFrame(rows, columns=columns).sort_values("complexity", ignore_index=True)
 
-    def sympy(self) -> sympy.Expr:
-        """The formula."""
-        check_is_fitted(self)
-        return self.recovery_.formula
+    def sympy(self, index: int | None = None) -> sympy.Expr:
+        """The formula; or that of a row of `equations_`.
 
-    def latex(self, precision: int = 3) -> str:
-        """The formula in LaTeX, with so many digits per number."""
-        return str(sympy.latex(rounded(self.sympy(), precision)))
+        Raises:
+            ValueError: if there is no such row.
+        """
+        check_is_fitted(self)
+        if index is None:
+            return self.recovery_.formula
+        rows = self.equations_["sympy_format"]
+        if index not in rows.index:
+            raise ValueError(f"equations_ has the rows 0 to {len(rows) - 1}, and none {index}.")
+        return rows[index]
+
+    def latex(self, index: int | None = None, precision: int = 3) -> str:
+        """The formula, or that of a row, in LaTeX, with so many digits per number."""
+        return str(sympy.latex(rounded(self.sympy(index), precision)))
+
+    def latex_table(self, precision: int = 3) -> str:
+        """`equations_` as a table in LaTeX, with its packages amsmath and booktabs."""
+        front = self.equations_[["equation", "complexity", "loss"]]
+        written = [f"${self.latex(index, precision)}$" for index in front.index]
+        lines = front.assign(equation=written).to_latex(index=False, float_format="%.3g")
+        return str(lines)
+
+    def code(self, language: str = "c", index: int | None = None) -> str:
+        """The formula, or that of a row, as an expression of another language.
+
+        Raises:
+            ValueError: for a language that sympy does not write.
+        """
+        written = PRINTERS[require_known("language", language, PRINTERS)]
+        return str(written(self.sympy(index)))
+
+    def function(self, library: str = "torch", index: int | None = None) -> Callable[[Any], Any]:
+        """The formula, or that of a row, as a function of (row, feature) arrays of a library:
+        torch, jax or numpy, in which it can be differentiated."""
+        symbols = {each.name: each for each in self.sympy(index).free_symbols}
+        own = [symbols.get(name, sympy.Symbol(name)) for name in self._spelled]
+        of_columns = sympy.lambdify(own, self.sympy(index), library)
+        return lambda X: of_columns(*X.T)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

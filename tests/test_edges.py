@@ -242,9 +242,25 @@ def test_an_array_of_no_numbers_is_refused(shell, x):
     assert sorted(os.listdir()) == ["o.npy", "o.npz"]
 
 
-@pytest.mark.parametrize("damage", [lambda all: all[: len(all) // 2], lambda all: b"some text"])
-def test_a_damaged_npz_is_one_line(shell, damage):
-    np.savez("o.npz", **TRACK)
+def flipped(content, place):
+    """A byte changed, counted from the first array's name, which stands before its numbers."""
+    place += content.index(b".npy")
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda all: all[: len(all) // 2],
+        lambda all: b"some text",
+        *(lambda all, k=k: flipped(all, k) for k in (90, 170, 400)),
+    ],
+)
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("by_orbit", [True, False])
+def test_a_damaged_npz_is_one_line(shell, damage, save, by_orbit):
+    track = {"time": TRACK["time"], "position": np.stack([TRACK["x"], TRACK["y"]], axis=-1)[None]}
+    save("o.npz", **(track if by_orbit else TRACK))
     with open("o.npz", "rb+") as file:
         whole = file.read()
         file.seek(0)
@@ -321,6 +337,19 @@ def test_a_closed_stream_changes_nothing(tmp_path, closed):
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=_environment())
     assert done.returncode == 0
     assert orbits.validate(tmp_path / "o.zarr") == []
+
+
+@pytest.mark.slow  # two processes, 6 s
+def test_a_home_that_cannot_be_written_to_is_not_spoken_of(tmp_path):
+    for words in (
+        ["generate", "o.zarr", "--orbits", "2", "--samples", "4"],
+        ["plot", "o.zarr", "o.png"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "orbits", *words, "--quiet"], cwd=tmp_path, check=True,
+            env={**_environment(), "HOME": "/proc"}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.stderr == ""
 
 
 def test_c_code_that_aborts_when_taken_down_does_not_after_an_interruption(tmp_path):

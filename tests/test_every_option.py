@@ -23,7 +23,6 @@ NETWORK = (
     "--precision bf16-mixed --accelerator cpu --stream"
 )
 TRANSFER = "labelled=4,few=2,target=vector,frozen=true,points=20,steps=3,batch_tokens=32"
-BIAS = "datasets=2,examples=4,tests=4,steps=2"
 KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-steps 4"
 SEARCH = (
     "--engine operon --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
@@ -64,7 +63,6 @@ worldmodel probe plain flat.zarr response.json --readout kick_response(steps=4)
 worldmodel probe plain flat.zarr linear.json --readout linear(states=60)
 worldmodel probe plain flat.zarr causal.json --readout causal(states=60,steps=2)
 worldmodel probe plain flat.zarr tuned.parquet --readout transfer({TRANSFER})
-worldmodel probe plain flat.zarr bias.json --readout inductive_bias({BIAS})
 worldmodel probe plain flat.zarr far.json --readout far(count=60,beside=false) --exam-seed 3
 worldmodel probe --model own.py:step flat.zarr own.parquet --model-context 2 --length-unit km \
     --time-unit d --untrained-model own.py:fresh
@@ -107,7 +105,6 @@ symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 \
     --readouts jacobian(states=10) kick_response(steps=3) linear(states=60) \
     causal(states=60,steps=2) evaluate(steps=5) extrapolate \
     transfer(labelled=4,few=2,points=20,steps=3,batch_tokens=32) \
-    inductive_bias(datasets=2,examples=4,tests=4,steps=2) \
     --law power_law(n=2.2) --system relative --orbits 40 --samples 48 --dt 0.01 --dimensions 2 \
     --population controlled --semi-major-axis 0.5 1.2 --eccentricity 0 0.3 --min-perihelion 0.3 \
     --mass 1 1 --companion-mass 1 1 --simulator scipy \

@@ -101,7 +101,7 @@ def probe(
     data: typing.Any,
     config: None = None,
     *,
-    readout: typing.Literal['causal', 'evaluate', 'extrapolate', 'far', 'inductive_bias', 'jacobian', 'kick_response', 'linear'],
+    readout: typing.Literal['causal', 'evaluate', 'extrapolate', 'far', 'jacobian', 'kick_response', 'linear'],
     untrained: collections.abc.Callable[..., typing.Any] | None = None,
     trained_on: typing.Any = None,
     progress: bool | None = None,

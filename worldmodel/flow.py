@@ -26,22 +26,6 @@ def follow(
     return advanced(lambda at: law.acceleration(at, each), position, velocity, dt)
 
 
-def followed_back(
-    law: "ForceLaw",
-    position: Float[np.ndarray, "orbit axis"],
-    velocity: Float[np.ndarray, "orbit axis"],
-    gm: Float[np.ndarray, " orbit"],
-    dt: float,
-    steps: int,
-) -> tuple[Float[np.ndarray, "orbit time axis"], Float[np.ndarray, "orbit time axis"]]:
-    """Positions and velocities over so many steps that end in the given states."""
-    states = [(position, velocity)]
-    for _ in range(steps):
-        states.append(follow(law, *states[-1], gm, -dt))
-    x, v = (np.stack(parts[::-1], axis=1) for parts in zip(*states, strict=True))
-    return x, v
-
-
 def advanced(
     acceleration: Callable[[np.ndarray], np.ndarray],
     x: np.ndarray,

@@ -41,7 +41,6 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     dotted(kicks, THRESHOLDS.newtonian_r2, THRESHOLDS.keplerian_r2)
     squeezed_r2(kicks)
     plot_against(jacobian, frame, CONTEXT, {"locality": "jacobian.locality"})
-    dotted(jacobian, THRESHOLDS.locality)
     jacobian.set_ylim(-0.03, 1.03)
     plot_against(linear, frame, CONTEXT, LINEAR, colors=CYCLE[:3], styles=STYLES[:3])
     if linear.lines:

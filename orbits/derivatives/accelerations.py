@@ -19,6 +19,9 @@ from orbits.options import keywords_of, options_from
 from orbits.provenance import provenance
 from orbits.units import LENGTHS, G
 
+KEPT = ("length_unit", "time_unit", "left_out")
+"""Attributes of a dataset that force samples keep."""
+
 
 @keywords_of(ForcesConfig)
 def measure_forces(
@@ -74,7 +77,7 @@ def measure_forces(
         "bodies": data.attrs.get("bodies"),
         "one_system": bool(data.attrs.get("one_system")),
         "starts": [row["start"] for row in data.attrs.get("trajectories", ())],
-        **{name: data.attrs[name] for name in ("length_unit", "time_unit") if name in data.attrs},
+        **{name: data.attrs[name] for name in KEPT if name in data.attrs},
         "metrics": metrics,
         "summary": _summary(table, metrics, methods, str(data.attrs.get("length_unit", "au"))),
         **provenance(config),

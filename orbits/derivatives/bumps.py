@@ -21,16 +21,14 @@ LEAST_HALF_WIDTH = 5
 """Least samples on each side of the middle: fewer leave no freedom to set the moments."""
 
 
-def bump(half_width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(2 half_width - 1,) phi, phi' and phi'' by the number of samples, inside a bump.
+def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
+    """(2 half_width - 1,) phi and phi'' by the number of samples, inside a bump.
 
-    Their sums satisfy the identities int phi'' x dt = int phi x'' dt and int phi' x dt =
-    -int phi x' dt exactly for x of degree eight.
+    Their sums satisfy the identity int phi'' x dt = int phi x'' dt exactly for x of degree eight.
     """
     s = np.arange(-half_width + 1, half_width) / half_width
     inside = 1 - s**2
     phi = inside**POWER
-    first = -2 * POWER * s * inside ** (POWER - 1)  # by s
     second = -2 * POWER * inside ** (POWER - 1)  # by s
     second += 4 * POWER * (POWER - 1) * s**2 * inside ** (POWER - 2)
     even = [s ** (2 * k) for k in range(MOMENTS + 1)]
@@ -39,13 +37,7 @@ def bump(half_width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     missing = [w - np.sum(second * e) for w, e in zip(moments, even, strict=True)]
     system = np.array([[np.sum(phi * e * other) for other in even] for e in even])
     second = second + phi * (np.linalg.solve(system, missing) @ np.array(even))
-    # the same for phi' and odd powers, whose first derivative is (2k+1) s^(2k)
-    odd = [s * e for e in even]
-    moments = [-(2 * k + 1) * np.sum(phi * e) for k, e in enumerate(even)]
-    missing = [w - np.sum(first * o) for w, o in zip(moments, odd, strict=True)]
-    system = np.array([[np.sum(phi * o * other) for other in odd] for o in odd])
-    first = first + phi * (np.linalg.solve(system, missing) @ np.array(odd))
-    return phi, first / half_width, second / half_width**2
+    return phi, second / half_width**2
 
 
 @lru_cache(maxsize=256)

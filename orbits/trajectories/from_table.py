@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,7 +15,7 @@ import xarray as xr
 from orbits import dataset
 from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
-from orbits.files import require_input, sha256_of_file
+from orbits.files import parsing, require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
 from orbits.options import checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
@@ -32,7 +31,7 @@ from orbits.trajectories.tracks import (
     read_table,
     tracks_of,
 )
-from orbits.units import LENGTHS, YEARS
+from orbits.units import LENGTHS, YEARS, GivenUnits
 
 MOST_NAMED = 1000
 """Rows whose origin is recorded one by one."""
@@ -84,16 +83,15 @@ def from_table(
             velocities=arrays.get("velocity"), length_unit=config.length_unit,
             time_unit=config.time_unit, out=out,
         )  # fmt: skip
-    remarks = Remarks()
+    remarks = Remarks(GivenUnits(asdict(config)))
     read = read_table(table, config)
     tracks, names = tracks_of(read, config)
-    unit = config.length_unit, LENGTHS[config.length_unit]
     given = _counts(tracks)
-    tracks = [screened(track, unit, read.places, remarks) for track in tracks]
+    tracks = [screened(track, read.places, remarks, 1) for track in tracks]
     segments = segments_of(tracks, remarks, config.samples)
     source = _Source(
         {**asdict(config), **_identity(table)}, names, bool(config.velocity), config.law, config.gm,
-        config.origin, (config.length_unit, config.time_unit), remarks, given,
+        config.origin, remarks, given,
     )  # fmt: skip
     data = _dataset(segments, source, out)
     for line in remarks.lines if announce else ():
@@ -158,16 +156,13 @@ def from_arrays(
     ImportConfig(law=law, gm=largest)  # together, and of a size that can be computed with
     if of_orbits.shape not in ((), shape[:1]) or (largest and not np.all(of_orbits > 0)):
         raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
-    remarks = Remarks()
+    remarks = Remarks(GivenUnits({"length_unit": length_unit, "time_unit": time_unit}))
     tracks = [
         Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
         for k in range(shape[0])
     ]
     given = _counts(tracks)
-    tracks = [
-        screened(track, (length_unit, length), partial(_states, track.orbit), remarks)
-        for track in tracks
-    ]
+    tracks = [screened(track, partial(_states, track.orbit), remarks) for track in tracks]
     segments = segments_of(tracks, remarks)
     if law != UNKNOWN and of_orbits.ndim:
         of_orbits = of_orbits[[int(segment.orbit) for segment in segments]]
@@ -176,10 +171,7 @@ def from_arrays(
         "time_unit": time_unit, **_identity(np.concatenate([each.ravel() for each in states])),
     }  # fmt: skip
     names = tuple(f"body{k + 1}" for k in range(states[0].shape[2]))
-    units = length_unit, time_unit
-    source = _Source(
-        configuration, names, len(states) > 1, law, of_orbits, "", units, remarks, given
-    )
+    source = _Source(configuration, names, len(states) > 1, law, of_orbits, "", remarks, given)
     return _dataset(segments, source, out)
 
 
@@ -241,11 +233,11 @@ def _times(time: np.ndarray | None, dt: Any, shape: tuple[int, ...], unit: str) 
             f"time has the shape {times.shape}; {shape[1:2]} or {shape[:2]} is needed."
         )
     times = np.broadcast_to(times, shape[:2])
-    steps = np.diff(times, axis=1)
     if not np.max(np.abs(times), initial=0.0) <= LARGEST:
         raise ValueError(f"times must be finite throughout, and at most {LARGEST:g}.")
-    if np.any(steps <= 0):
-        orbit = int(np.argmax(np.any(~(steps > 0), axis=1)))
+    falls = np.any(np.diff(times, axis=1) <= 0, axis=1)
+    if np.any(falls):
+        orbit = int(np.argmax(falls))
         raise ValueError(
             f"the times of orbit {orbit} do not rise; sort each orbit, each time once."
         )
@@ -269,16 +261,9 @@ def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
     if isinstance(table, (pd.DataFrame, np.ndarray)) or Path(table).suffix != ".npz":
         return None
     path = require_input(table)
-    if not zipfile.is_zipfile(path):
-        return None
-    with zipfile.ZipFile(path) as archive:
-        if "position.npy" not in archive.namelist():
-            return None
-    try:
+    with parsing(path, "table"):
         arrays = read_npz(path)
-    except (ValueError, OSError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"{path} is not readable ({error}).") from None
-    if arrays["position"].ndim < 3:
+    if "position" not in arrays or arrays["position"].ndim < 3:
         return None
     if "time" not in arrays:
         raise ValueError(f"{path} has no array time beside position; it has {', '.join(arrays)}.")
@@ -295,8 +280,6 @@ class _Source:
     law: str
     gm: float | np.ndarray
     origin: str
-    units: tuple[str, str]
-    """Of length and time."""
     remarks: Remarks
     given: str = ""
     """How many orbits and states there were."""
@@ -316,7 +299,8 @@ def _dataset(
         names = (source.origin, *names)
     if len(names) == 1:
         position, velocity = position[:, :, 0], velocity[:, :, 0]
-    if source.units == ("au", "yr"):
+    units = source.remarks.units
+    if (units.length, units.time) == ("au", "yr"):
         remark_on_scale(position, velocity, source.remarks)
     arrays = {"position": position, "velocity": velocity}
     law = known_law(source.law)
@@ -327,8 +311,8 @@ def _dataset(
         "law": UNKNOWN if law is None else law.spec,
         "frame": f"relative to {source.origin}" if source.origin else "as in the table",
         "velocity": "as in the table" if source.has_velocities else ESTIMATED,
-        "length_unit": source.units[0],
-        "time_unit": source.units[1],
+        "length_unit": units.length,
+        "time_unit": units.time,
         "one_system": len({segment.orbit for segment in segments}) == 1,
         "remarks": list(source.remarks.lines),
         **provenance(source.configuration),
@@ -347,6 +331,8 @@ def _optional(
         optional["centre"] = source.origin
     if len(names) > 1:
         optional["bodies"] = list(names)
+    if source.remarks.left_out:
+        optional["left_out"] = source.remarks.left_out
     noise = [segment.noise for segment in segments if segment.noise is not None]
     if noise:
         optional["smoothed_noise"] = max(noise)

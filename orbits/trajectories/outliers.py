@@ -23,7 +23,9 @@ FAR = 10.0
 QUIET = 5.0
 """Standard errors that a neighbour may have without it."""
 MOST = 0.05
-"""Largest part of the states: what is more frequent is not an exception."""
+"""Largest part of the states for single slips: what is more frequent is not an exception."""
+MOST_OF_BLOCKS = 0.25
+"""Largest part of the states for blocks, each of which a single shift makes smooth at its edges."""
 MOST_GROUPS = 20
 """Of states far from their predictions: each takes up to half a second."""
 LEAST_ROWS = 30
@@ -60,7 +62,7 @@ def outliers_of(time: np.ndarray, values: np.ndarray) -> Outliers:
     single: list[int] = []
     blocks: list[tuple[int, int]] = []
     shifts: list[tuple[float, ...]] = []
-    longest, after = int(MOST * count), 0
+    longest, after = int(MOST_OF_BLOCKS * count), 0
     runs = motion.runs()
     if len(runs) > MOST_GROUPS:
         return Outliers()
@@ -80,7 +82,8 @@ def outliers_of(time: np.ndarray, values: np.ndarray) -> Outliers:
         else:
             blocks.append((begin, end))
             shifts.append(shift)
-    if len(single) + sum(b - a + 1 for a, b in blocks) > MOST * count:
+    in_blocks = sum(b - a + 1 for a, b in blocks)
+    if len(single) > MOST * count or in_blocks > MOST_OF_BLOCKS * count:
         return Outliers()
     return Outliers(_slips(time, values, single), tuple(blocks), tuple(shifts))
 
@@ -105,17 +108,17 @@ def _slips(time: np.ndarray, values: np.ndarray, states: list[int]) -> tuple[int
 
 
 def screened(
-    track: Track, unit: tuple[str, float], places: Callable[[Sequence[int]], str], remarks: Remarks
+    track: Track, places: Callable[[Sequence[int]], str], remarks: Remarks, first: int = 0
 ) -> Track:
     """A track without outliers; up to `BRIDGED` of them in a row are predicted from the others.
 
     Args:
         track: at any times.
-        unit: of length in the source, and its size in au.
         places: what the source calls some of its rows.
         remarks: where the states that were left out are named.
+        first: number of the source's first row.
     """
-    count = len(track.time)
+    count, unit = len(track.time), remarks.units
     values = track.position.reshape(count, -1)
     found = outliers_of(track.time, values)
     spans = [(k, k) for k in found.single] + list(found.blocks)
@@ -128,19 +131,26 @@ def screened(
     edges = np.flatnonzero(np.diff(np.concatenate([[0], out.astype(int), [0]]))).reshape(-1, 2)
     filled = _filled(track.time, values, out)
     rows = np.arange(count) if track.rows is None else track.rows
+    groups: list[tuple[Sequence[int], tuple[float, ...] | None]] = []
     if found.single:
-        apart = np.max(np.linalg.norm((values - filled)[list(found.single)], axis=1)) / unit[1]
+        apart = np.max(np.linalg.norm((values - filled)[list(found.single)], axis=1))
         remarks.say(
-            f"far from the motion through their neighbours, by up to {apart:.2g} {unit[0]}, and "
-            f"left out: {places(rows[list(found.single)].tolist())}"
+            f"far from the motion through their neighbours, by up to "
+            f"{apart * unit.factor(1, 0):.2g} {unit.length}, and left out: "
+            f"{places(rows[list(found.single)].tolist())}"
         )
+        groups.append((found.single, None))
     for (a, b), shift in zip(found.blocks, found.shifts, strict=True):
-        by = ", ".join(f"{each / unit[1]:.4g}" for each in shift)
-        first, last = (places([int(rows[k])]) for k in (a, b))
+        own = tuple(each * unit.factor(1, 0) for each in shift)
+        begin, end = (places([int(rows[k])]) for k in (a, b))
         remarks.say(
-            f"{b - a + 1} states displaced together by ({by}) {unit[0]} and left out: from {first} "
-            f"to {last}"
+            f"{b - a + 1} states displaced together by ({', '.join(f'{s:.4g}' for s in own)}) "
+            f"{unit.length} and left out: from {begin} to {end}"
         )
+        groups.append((range(a, b + 1), own))
+    for states, by in groups:
+        numbers = (rows[list(states)] + first).tolist()
+        remarks.left_out.append({"orbit": track.orbit, "rows": numbers, "shift": by})
     lost = np.zeros(count, dtype=bool)
     for a, b in edges:
         lost[a:b] = b - a > BRIDGED

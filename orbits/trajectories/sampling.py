@@ -8,6 +8,12 @@ import numpy as np
 from orbits.config import SAMPLES_LIMIT
 from orbits.trajectories.splines import derivative, smoothed
 from orbits.trajectories.tracks import FEWEST_STATES, Remarks, Track
+from orbits.units import GivenUnits
+
+APART = 20.0
+"""Ratio of two steps beyond which no one step suits both: units of time are 24 apart or more."""
+MEASURABLE = 9
+"""States in a row that accelerations need."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +48,51 @@ def segments_of(tracks: Sequence[Track], remarks: Remarks, samples: int = 0) -> 
     Raises:
         ValueError: if no stretch has enough states.
     """
+    _require_one_clock(tracks, remarks.units)
     pieces = [piece for track in tracks for piece in _cut_at_gaps(track, remarks)]
-    short = sum(len(piece.time) < FEWEST_STATES for piece in pieces)
-    pieces = [piece for piece in pieces if len(piece.time) >= FEWEST_STATES]
+    # where some show accelerations, shorter ones are left out
+    longest = max(len(piece.time) for piece in pieces)
+    least = MEASURABLE if longest >= MEASURABLE else FEWEST_STATES
+    short = sum(len(piece.time) < least for piece in pieces)
+    pieces = [piece for piece in pieces if len(piece.time) >= least]
     if not pieces:
         raise ValueError(
             f"no stretch without a gap has {FEWEST_STATES} states; a denser table is needed."
         )
     dt = _step(pieces)
-    segments = [_on_grid(piece, dt, remarks) for piece in pieces]
-    short += sum(len(segment.position) < FEWEST_STATES for segment in segments)
-    segments = [segment for segment in segments if len(segment.position) >= FEWEST_STATES]
+    segments = [_on_grid(piece, dt) for piece in pieces]
+    resampled = [segment.noise for segment in segments if segment.noise is not None]
+    if resampled:
+        units, noise = remarks.units, max(resampled)
+        remarks.say(
+            f"{len(resampled)} of {len(segments)} stretch(es) not sampled every "
+            f"{dt * units.factor(0, 1):.6g} {units.time}: resampled with "
+            f"{'smoothing' if noise else 'interpolating'} splines (noise up to "
+            f"{noise * units.factor(1, 0):.2g} {units.length})"
+        )
+    short += sum(len(segment.position) < least for segment in segments)
+    segments = [segment for segment in segments if len(segment.position) >= least]
     if short:
-        remarks.say(f"{short} stretch(es) of fewer than {FEWEST_STATES} states were left out")
+        remarks.say(f"{short} stretch(es) of fewer than {least} states were left out")
     return _rows(segments, samples, remarks)
+
+
+def _require_one_clock(tracks: Sequence[Track], units: GivenUnits) -> None:
+    """Refuse trajectories of which one is sampled as densely as if in another unit of time."""
+    steps = [
+        (float(track.time[-1] - track.time[0]) / (len(track.time) - 1), track.orbit)
+        for track in tracks
+        if len(track.time) >= MEASURABLE
+    ]
+    if steps and max(steps)[0] > APART * min(steps)[0]:
+        told = " and ".join(
+            f"orbit {orbit} every {step * units.factor(0, 1):.3g} {units.time}"
+            for step, orbit in (min(steps), max(steps))
+        )
+        raise ValueError(
+            f"{told} are sampled too differently for one step. Times of all are to be in one unit, "
+            f"here {units.time}; if they are, import such trajectories apart."
+        )
 
 
 def _step(pieces: Sequence[Track]) -> float:
@@ -78,12 +115,13 @@ def _cut_at_gaps(track: Track, remarks: Remarks) -> list[Track]:
     of = f" of orbit {track.orbit}" if track.orbit else ""
     remarks.say(
         f"{len(wide)} gap(s){of} longer than {gap:g} steps, the first after "
-        f"{track.time[wide[0]]:.6g} yr: cut there, nothing was filled in"
+        f"{track.time[wide[0]] * remarks.units.factor(0, 1):.6g} {remarks.units.time}: cut there, "
+        "nothing was filled in"
     )
     return [track.part(rows) for rows in np.split(np.arange(len(track.time)), wide + 1)]
 
 
-def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
+def _on_grid(track: Track, dt: float) -> Segment:
     time, first = track.time, float(track.time[0])
     grid = first + dt * np.arange(len(time))
     # a millionth of a step, and the rounding of times far from 0, as of Julian dates
@@ -102,10 +140,6 @@ def _on_grid(track: Track, dt: float, remarks: Remarks) -> Segment:
     grid = first + dt * np.arange(int(states) + 1)
     fits = [smoothed(time, body) for body in np.moveaxis(track.position, 1, 0)]
     noise = max(float(np.sqrt(np.mean(fit.noise**2))) for fit in fits)
-    remarks.say(
-        f"not sampled every {dt:.6g} yr: resampled with "
-        f"{'smoothing' if noise else 'interpolating'} splines (noise {noise:.2g} au)"
-    )
     position = np.stack([fit.spline(grid) for fit in fits], axis=1)
     velocity = np.stack([fit.spline.derivative()(grid) for fit in fits], axis=1)
     return Segment(track.orbit, first, dt, position, velocity, noise)

@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from orbits.tables import (
     read_columns,
     require_column,
 )
-from orbits.units import LENGTHS, YEARS
+from orbits.units import LENGTHS, YEARS, GivenUnits
 
 FEWEST_STATES = 3
 """With fewer states there is no acceleration."""
@@ -53,9 +54,12 @@ class Track:
 
 @dataclass
 class Remarks:
-    """What was done to a table, and what is odd about it, for the record."""
+    """What was done to a table, and what is odd about it, for the record; in its own units."""
 
+    units: GivenUnits
     lines: list[str] = field(default_factory=list)
+    left_out: list[dict[str, Any]] = field(default_factory=list)
+    """Groups of outlying states: orbit, `rows` as the source counts them, and a block's shift."""
 
     def say(self, line: str) -> None:
         """Remember a line, once."""

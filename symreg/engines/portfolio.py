@@ -74,7 +74,18 @@ class PortfolioEngine(Engine):
         budget: Budget,
         jobs: int = 1,
     ) -> list[list[Candidate]]:
-        """What the exhaustive families find, and what the other engine adds for every seed."""
+        """What the exhaustive families find, and what the other engine adds for every seed.
+
+        Negative targets are searched with the other sign: logarithms are of positive numbers.
+        """
+        sign = -1 if np.all(y < 0) else 1
+
+        def signed(pool: Sequence[Candidate]) -> list[Candidate]:
+            return [replace(each, expression=sign * each.expression) for each in pool]
+
+        if sign < 0:
+            budget.watch.say(lambda: "every target is negative: minus the target is searched")
+        y = sign * y
         X, names = important(X, y, names, seeds[0], budget.watch)
         pool: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
@@ -87,17 +98,18 @@ class PortfolioEngine(Engine):
             tell_best(budget.watch, pool)
             best = sorted(pool, key=lambda each: described(each.expression, X, y, names))[:GUESSES]
             if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
-                return [pool]
+                return [signed(pool)]
             if pool and self.most is not None and place >= self.most:
-                return [pool]
+                return [signed(pool)]
             # even of a time that is over something comes: the projection has lines at least
             if budget.watch.over and isinstance(engine, ProjectionEngine):
-                return [pool]
+                return [signed(pool)]
         self.families = len(families) + 1
         guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
-        rest = self._evolving((*self.question.guesses, *guesses), budget)
+        given = [each if sign > 0 else f"-1.0*({each})" for each in self.question.guesses]
+        rest = self._evolving((*given, *guesses), budget)
         if rest is None:
-            return [pool]
+            return [signed(pool)]
         try:
             fronts = rest.search_all(X, y, names, seeds, budget, jobs)
         except NothingFoundError as failed:
@@ -105,9 +117,9 @@ class PortfolioEngine(Engine):
                 raise
             message = f"{failed}. What the exhaustive families found is judged."
             budget.watch.say(lambda: message, at_once=True)
-            return [pool]
+            return [signed(pool)]
         self.versions |= rest.versions
-        return [[*pool, *front] for front in fronts]
+        return [signed([*pool, *front]) for front in fronts]
 
     def _families(self, columns: int) -> Iterator[tuple[Engine, Callable[..., bool]]]:
         """The families, and what a formula must show there to end the search.

@@ -105,8 +105,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     spline, straight_line, autoregression. Lookups are always asked on far states."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
-    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen,
-    inductive_bias."""
+    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen."""
     fit: bool = False
     """The factory of --model trains: it receives the run's training orbits (`data`), a `folder` for
     weights, and `seed`."""
@@ -126,11 +125,13 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     """Options that may change when a run resumes: tests of the model, not the model."""
     RARE: ClassVar[tuple[str, ...]] = (
         *(each.name for each in fields(SearchConfig) if each.name != "engine"),
-        "dimensions", "semi_major_axis", "eccentricity", "min_perihelion", "companion_mass",
+        "dimensions", "semi_major_axis", "eccentricity", "min_perihelion", "companion_mass", "mass",
+        "simulator", "system", "held_out_orbits", "bodies", "window", "inputs", "bins",
         "bin_range", "layout", "muon_lr", "adamw_lr", "context_noise", "accelerator", "devices",
-        "checkpoint", "kick_angle", "kick_scale", "trained_on",
+        "batch_tokens", "kicked", "precision", "checkpoint", "kick_angle", "kick_scale",
+        "trained_on", "fit", "length_unit", "time_unit", "search_seeds",
     )  # fmt: skip
-    """Options that the short help leaves out."""
+    """Options that the short help leaves out: it has twenty-five."""
 
     def __post_init__(self) -> None:
         """Check what no step can check by itself."""
@@ -206,12 +207,6 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
                 "readouts",
                 f"asks for {' and '.join(networks)}, which is asked of networks of `worldmodel "
                 "train` alone; leave that out with --model.",
-            )
-        if self.untrained_model is None and "inductive_bias" in self.asked:
-            raise OptionError(
-                "readouts",
-                "asks for inductive_bias, which needs the same model before training: give "
-                "--untrained-model, or leave it out.",
             )
         lacking = {}
         if self.untrained_model is None:

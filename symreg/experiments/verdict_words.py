@@ -14,7 +14,9 @@ from symreg.experiments.verdict import (
     LOOKUP,
     NEWTON,
     NEWTONIAN,
+    NEWTONIAN_MEANS,
     PARROT,
+    RECOVERED_MEANS,
     UNREADABLE,
     UNTRAINED,
     WorldModelKind,
@@ -24,24 +26,20 @@ from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, fixed, percent
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import CONFIDENCE, RIGHT
-from worldmodel.examiner.pasts import FOREIGN
+from worldmodel.examiner.pasts import FOREIGN, PASTS
 from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
 from worldmodel.examiner.summary import Cell, Examination
 
 OUTSIDE = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
 """States outside the distances of training, up to 1.5 times."""
 WEIGHTS, READ, ARCS = "weights", "past", "arcs"
-"""Where a force is: in the weights, read from the past, or only on the law's own arcs."""
+"""Where a force is: in the weights, read from the past, or not behind every other force's past."""
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
 NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model obeys."
 KINDS = (
-    "A Newtonian model places the next position as the law does: with 95 % confidence the force "
-    "that this implies is within 10 % of the law's on at least 95 % of the states of one density "
-    "(any distance of training, any speed up to twice the circular one, any direction), whatever "
-    "past lies behind them, and on the model's own predictions; the law comes out of orbits whose "
-    "velocity was turned; and it errs at most half as much as the best lookup of the same orbits. "
+    f"{NEWTONIAN_MEANS} {RECOVERED_MEANS} "
     "As a lookup would: right after a kick, and no better than that lookup. Another force: "
     "its accelerations form one field that is not the named law's. Keplerian: right on undisturbed "
     "orbits, wrong one step after a kick and still wrong four steps after it, as a fitted ellipse "
@@ -139,11 +137,10 @@ def _reason(model: WorldModelKind, law: str) -> str:
             "place of the position), or a longer step."
         )
     if model.kind == NEWTONIAN:
-        row = f", {model.far.horizon} in a row" if model.far else ""
-        return (
-            "Right after a kick, on far states, whatever lies behind them, and on its own "
-            f"predictions{row}."
-        )
+        far = model.far
+        behind = f" behind {plural(len(far.pasts), 'other past')}," if far and far.pasts else ""
+        row = f", up to {far.horizon} in a row" if far else ""
+        return f"Right after a kick, on far states,{behind} and on its own predictions{row}."
     if model.kind == LOOKUP:
         return (
             "Right after a kick; on far states nothing shows that more than an interpolation of "
@@ -177,14 +174,14 @@ def _field(far: Examination, law: str) -> str:
     """On which share of the stated density the acceleration is the law's."""
     low, high = far.radius
     sentence = (
-        f"Of {far.all.states} states drawn from one density (distance log-uniform from {low:.3g} "
+        f"Of {far.states} states drawn from one density (distance log-uniform from {low:.3g} "
         f"to {high:.3g} au, speed uniform up to 2 circular ones, any direction; examination "
         f"{far.seed})"
     )
-    if (far.all.answered or 0.0) < 1:
+    if far.answered < 1:
         sentence += (
-            f" it answers {share(far.all.answered)}, from {far.closest:.3g} to {far.farthest:.3g} "
-            f"au and from {far.slowest:.2g} to {far.fastest:.2g} circular speeds; of these"
+            f" it answers {share(far.answered)}, from {far.closest:.3g} to {far.farthest:.3g} au; "
+            "between these, where no answer counts as a wrong one,"
         )
     return (
         f"{sentence} its acceleration is that of {law} within {share(RIGHT)} on "
@@ -215,10 +212,14 @@ def memory(far: Examination) -> str | None:
     right = all(each.bound(upper=True, tests=len(behind)) >= least for each in behind.values())
     if right:
         return WEIGHTS if (far.all.right or 0.0) >= least else None
-    followed = [far.followed[name] or 0.0 for name in behind]
-    if min(followed) > 0.5:  # nearer to the past's force than to the law
+    if _obeyed(far):
         return READ
     return ARCS if (far.all.right or 0.0) >= least else None
+
+
+def _obeyed(far: Examination) -> list[str]:
+    """Pasts whose force it is nearer to than to the law, in words."""
+    return [PASTS[name].words for name, value in far.followed.items() if (value or 0.0) > 0.5]
 
 
 def _memory(far: Examination) -> str:
@@ -234,11 +235,12 @@ def _memory(far: Examination) -> str:
             f"{share(most)} at most."
         )
     if where == READ:
-        return "It reads the force from the past: behind another force's past it obeys that force."
+        pasts = " or ".join(_obeyed(far))
+        return f"It reads the force from the past: behind one {pasts} it obeys that force."
     if where == ARCS:
         return (
-            "It is right behind the law's own arcs alone: behind a past under another force, on as "
-            f"few as {share(min(rights))} of the states."
+            "It is right behind the law's own arcs, and not behind every other: behind a past "
+            f"under another force on as few as {share(min(rights))} of the states."
         )
     return ""
 
@@ -248,8 +250,7 @@ def wrong_cells(far: Examination) -> list[Cell]:
     tests = len(far.cells)
     wrong = [
         cell for cell in far.cells
-        if cell.share.known
-        and cell.share.bound(upper=True, tests=tests) < THRESHOLDS.cell_right
+        if cell.share.bound(upper=True, tests=tests) < THRESHOLDS.cell_right
     ]  # fmt: skip
     return sorted(wrong, key=lambda cell: cell.share.right or 0.0)
 
@@ -286,9 +287,9 @@ def _beyond(far: Examination) -> str:
         silent = any((each.answered or 0.0) == 0 for each in far.outside.values())
         return "Beyond these distances it does not answer." if silent else ""
     counts = ", ".join(
-        f"{round(each.known * each.right)} of {each.known} within {share(RIGHT)}"
+        f"{round(each.states * each.right)} of {each.states} within {share(RIGHT)}"
         for each in far.outside.values()
-        if each.right is not None
+        if each.known and each.right is not None
     )
     return f"Beyond these distances it errs {' and '.join(parts)} (medians; {counts})."
 
@@ -324,8 +325,8 @@ def about_limits(limits: Limits) -> str:
         )
     sentence = (
         f"A departure from the law beyond these would have failed: {'; '.join(parts)}. Any other "
-        f"passes if it leaves the force within {share(RIGHT)} on {share(THRESHOLDS.all_right)} of "
-        "the states."
+        f"may pass while it leaves the force within {share(RIGHT)} on "
+        f"{share(THRESHOLDS.all_right)} of the states."
     )
     if limits.remainder is not None:
         sentence += (

@@ -165,6 +165,11 @@ class Samples:
             **{name: values[chosen] for name, values in columns.items() if values is not None},
         )
 
+    def without_copies(self) -> "Samples":
+        """One of the rows of a group that are equal."""
+        rows = np.column_stack([self.groups, self.X, self.y])
+        return self.rows(np.sort(np.unique(rows, axis=0, return_index=True)[1]))
+
     def thinned(self, most: int, rng: np.random.Generator) -> "Samples":
         """At most so many rows, drawn at random with every group in proportion."""
         if len(self.y) <= most:

@@ -1,30 +1,24 @@
 """Dimensional analysis: the unit of a law's constant, and whether it is possible."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import sympy
 
-from orbits.options import require_known
 from orbits.units import ONE, Unit, parse_unit, powers
 
 G_DIMENSION = powers((3, -1, -2))
 GM_DIMENSION = powers((3, 0, -2))
 
 
-def parse_units(texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Unit]:
-    """Units by column from texts such as `r=au`: one for the target and every feature.
+def parse_units(texts: Mapping[str, str], names: Sequence[str]) -> dict[str, Unit]:
+    """Units by column from their texts: one for the target and every feature.
 
     Raises:
-        ValueError: if a text is not `name=unit`, a name is unknown, or one is missing.
+        ValueError: if a text is no unit, or one is missing.
     """
-    units = {}
-    for text in texts:
-        name, equals, unit = text.partition("=")
-        if not equals:
-            raise ValueError(f"--units {text!r}: write name=unit, as in r=au.")
-        units[require_known("column", name.strip(), names)] = parse_unit(unit)
+    units = {name: parse_unit(text) for name, text in texts.items()}
     missing = [name for name in names if name not in units]
     if missing:
         raise ValueError(f"--units lacks {', '.join(missing)}; dimensionless columns have unit 1.")

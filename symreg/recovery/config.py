@@ -102,16 +102,6 @@ class TableConfig(Options):
     are its constants."""
 
     @property
-    def target_names(self) -> tuple[str, ...]:
-        """The targets, split at commas."""
-        return words(self.target)
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """The features, split at commas."""
-        return words(self.features)
-
-    @property
     def own_table(self) -> bool:
         """Whether the table is the user's own, not a probe's force samples."""
         return bool(self.target) or self.pair

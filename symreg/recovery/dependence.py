@@ -33,7 +33,8 @@ ROWS, DIGITS = 60, 3
 
 def dependences(samples: Samples) -> Iterator[str]:
     """What depends on what among the features, one note each, with the substitution."""
-    X, names = samples.measured, samples.features
+    # of a setting that is measured again, the other rows know all
+    X, names = np.unique(samples.measured, axis=0), samples.features
     several = 2 <= len(names) <= MOST_FEATURES and np.all(np.std(X, axis=0) > 0)
     if not several or len(X) < LEAST_ROWS:
         return

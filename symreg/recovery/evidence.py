@@ -115,12 +115,14 @@ def evidence_of(
     if any(is_single(column) for column in whole.measured.T):
         least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
     chance = misfit_probability(residuals, whole)
-    if expanded and chance is not None and whole.n_effective == len(whole.y):
-        rows = whole if every is None else every  # what only the formula misses is no outlier
+    single = whole.without_copies()
+    if expanded and chance is not None and single.n_effective == len(single.y):
+        # what only the formula misses is no outlier
+        rows = single if every is None else every.without_copies()
         own = [i for i, name in enumerate(rows.features) if name in _names(refit)]
         X = rows.measured if len(rows.features) <= MOST_COLUMNS else rows.X[:, own]
         free = predictable(refit.residuals(rows), X)[0]
-        chance = min(1.0, 3 * min(chance, smooth_probability(refit, whole), free))
+        chance = min(1.0, 3 * min(chance, smooth_probability(refit, single), free))
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)

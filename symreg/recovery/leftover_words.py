@@ -7,19 +7,11 @@ from typing import Any
 import numpy as np
 
 from orbits.derivatives.stepping import Stepping, stepping
-from orbits.estimates import Estimate
 from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.units import GivenUnits
 from symreg.recovery.gates import Gate, stated
-from symreg.recovery.leftovers import Leftovers, Part, path_of
-
-FORMS = {
-    "drag": "k·v",
-    "quadratic drag": "k·|v|·v",
-    "drag over r": "k·v/r",
-    "drag over r^2": "k·v/r^2",
-}
-"""How a force against the velocity goes with speed and distance."""
+from symreg.recovery.leftovers import Leftovers, Part
+from symreg.recovery.weak_path import path_of
 
 
 def leftover_gate(left: Leftovers) -> Gate:
@@ -35,43 +27,23 @@ def leftover_gate(left: Leftovers) -> Gate:
 def leftover_notes(left: Leftovers, units: GivenUnits, axes: Sequence[str]) -> tuple[str, ...]:
     """Every part, and what no part explains."""
     lines = [_of_part(part, units, axes) for part in left.parts]
-    notes = ["beside the central force there is " + "; and ".join(lines)] if lines else []
-    if left.unnamed:
+    start = "beside the central force there is" if left.central else "the motion shows"
+    notes = [f"{start} {'; and '.join(lines)}"] if lines else []
+    if left.unnamed and left.measured:
         beside = "and those forces leave" if lines else "leaves"
         what = "nothing else" if lines else "nothing"
         notes.append(
             f"a force along the line to the centre {beside} {percent(left.unnamed)} of the "
-            f"acceleration (rms, beyond its errors), and {what} that was tried explains it"
+            f"acceleration (rms, beyond its errors), and {what} that was tried explains all of it"
         )
     return tuple(notes)
 
 
 def _of_part(part: Part, units: GivenUnits, axes: Sequence[str]) -> str:
-    kind, unit = part.kind, units.unit(*map(int, part.kind.powers)).text
     size = f"{percent(part.share)} of the acceleration, {part.sure:.3g} standard errors"
-    if not kind.joins:
-        return f"{kind.words} ({size})"
-    given = [each.times(units.factor(*kind.powers)) for each in part.components]
-    if kind.name == "growth":
-        return f"{kind.words} {_percents(given[0])} % a {units.time} ({size})"
-    if kind.name.startswith("periodic"):
-        frequency = float(kind.name[9:-1]) * units.factor(0, -1)
-        wide = [float(np.hypot(a.value or 0, b.value or 0))
-                for a, b in zip(given, given[len(axes) :], strict=False)]  # fmt: skip
-        numbers = ", ".join(f"{axis} {value:.4g}" for axis, value in zip(axes, wide, strict=True))
-        return f"{kind.words}, {frequency:.6g} rad/{units.time}: {numbers} {unit} ({size})"
-    form = FORMS.get(kind.name)
-    named = axes if len(given) > 1 else ("",)
-    numbers = ", ".join(f"{axis} {each}".strip() for axis, each in zip(named, given, strict=True))
-    if form is None:
-        return f"{kind.words}: {numbers} {unit} ({size})"
-    also = " or ".join(FORMS[other.name] for other in part.also if other.name in FORMS)
+    also = " or ".join(other.form for other in part.also)
     also = f"; {also} would explain as much" if also else ""
-    return f"{kind.words}, {form} with k = {numbers} {unit} ({size}{also})"
-
-
-def _percents(rate: Estimate) -> str:
-    return str(rate.times(100))
+    return f"{part.kind.sentence(part.components, units, axes)} ({size}{also})"
 
 
 def percent(share: float) -> str:
@@ -81,16 +53,11 @@ def percent(share: float) -> str:
 
 def leftover_metrics(left: Leftovers, units: GivenUnits, axes: Sequence[str]) -> dict[str, Any]:
     """The same as numbers."""
-    parts = []
-    for part in left.parts:
-        named = axes if len(part.components) == len(axes) else [""] * len(part.components)
-        for axis, each in zip(named, part.components, strict=True):
-            given = each.times(units.factor(*part.kind.powers))
-            parts.append({
-                "name": part.kind.name, "axis": axis, "value": given.value, "low": given.low,
-                "high": given.high, "unit": units.unit(*map(int, part.kind.powers)).text,
-                "share": part.share, "standard_errors": part.sure,
-            })  # fmt: skip
+    parts = [
+        row | {"share": part.share, "standard_errors": part.sure}
+        for part in left.parts
+        for row in part.kind.rows(part.components, units, axes)
+    ]
     return {"left_over": parts, "left_unnamed": left.unnamed}
 
 

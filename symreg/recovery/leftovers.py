@@ -1,17 +1,17 @@
 """What a force along the line to the centre leaves of a motion, and what that is.
 
-Whatever a free curve of the distance does not explain is sought among parts that have a name: along
-the velocity, across it, in fixed directions, towards another centre, and with time (growing, or of
-one frequency). All are fitted at once to the weak equations of the path, whose errors are known
-(`symreg.recovery.weak_path`), so that size and significance decide. What no name explains is
+Whatever a free curve of the distance does not explain is sought among parts that have a name
+(`symreg.recovery.parts`): along the velocity, across it, in fixed directions, towards another
+centre, and with time. All are fitted at once to the weak equations of the path, whose errors are
+known (`symreg.recovery.weak_path`), so that size and significance decide. What no name explains is
 described by the symmetry that it breaks (`orbits.whole_field`), or as a function of time.
 """
 
+import copy
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -19,125 +19,55 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 from scipy.stats import f as f_distribution
 
-from orbits.derivatives.methods import truncation
 from orbits.estimates import Estimate
 from orbits.force_samples import ForceSamples, axes_of, vectors
-from orbits.whole_field import PARTS, field_terms
-from symreg.recovery.weak_path import FLOOR, NARROWEST, Path, Vectors, WeakPath
+from symreg.recovery.parts import (
+    BROKEN,
+    CENTRE,
+    DEGREE,
+    OF_PATH,
+    OF_STATE,
+    OF_VELOCITY,
+    Kind,
+    Motion,
+    force_of_time,
+    time_splines,
+    uniform,
+    wave,
+)
+from symreg.recovery.weak_path import (
+    CURVE_ERROR,
+    FLOOR,
+    Path,
+    PointRows,
+    Vectors,
+    WeakPath,
+    path_of,
+)
 
 SURE = 1e-4
 """Chance of a part that is not there: with a dozen tried, one clean path in a thousand has one."""
 MOST_PARTS = 4
-DEGREE = 5
-"""Of the curve: quintic pieces of a fifth of a factor e err by 1e-7."""
 LEAST_SHARE = 3 * FLOOR
 """Of an acceleration: smaller parts are no more than what curves and sums leave."""
-CURVE_ERROR = 1e-5
-"""Relative error of an acceleration state by state, apart from its noise."""
 NOISE_LIKE = 2.0
 """Mean square of rows, in standard errors, up to which nothing is left."""
 AS_GOOD = 6.0
 """Longer descriptions by less are as good: odds of twenty to one."""
 MOST_SHARE = 0.7
-"""Of an acceleration that a part may have beside a central force."""
+"""Of an acceleration that a part may have beside a central force that leaves nothing alone: what is
+larger is taken away again by the curve, as across the velocity on a circle."""
+TRIED = 100
+"""Sets of parts, of which the shortest description is taken."""
 MOST_UNNAMED = 0.15
 """Of an acceleration: beyond, the components say more than the distance does."""
+MOST_ROWS = 2000
+"""Of accelerations state by state: of neighbours, more say nothing new."""
 MOST_FREQUENCIES = 600
 FARTHEST = 0.3
 """Of the typical distance: how far from the origin a centre is looked for."""
 ROUNDS = 25
 """Of fits: the pull that grows with time, or has another centre, is that of the last fit."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A part of a force.
-
-    Attributes:
-        name: of it.
-        words: what it is, for people.
-        powers: of length and time in the unit of its coefficients.
-        columns: (row, axis, component) accelerations of unit coefficients, by the motion.
-        joins: whether it is a force that a law can stand beside.
-    """
-
-    name: str
-    words: str
-    powers: tuple[float, float]
-    columns: Callable[["Motion"], np.ndarray]
-    joins: bool = True
-
-
-@dataclass(frozen=True)
-class Motion:
-    """A path, and the pull along the line to the centre as the last fit has it."""
-
-    path: Path
-    pull: Vectors
-    slope: np.ndarray
-
-    @property
-    def elapsed(self) -> np.ndarray:
-        """(row,) yr since the first state of the table."""
-        return self.path.time
-
-
-def _drag(power: float, of_speed: float = 0.0) -> Callable[[Motion], np.ndarray]:
-    def columns(motion: Motion) -> np.ndarray:
-        v, r = motion.path.velocity, np.linalg.norm(motion.path.position, axis=1)
-        speed = np.linalg.norm(v, axis=1)
-        return -(v * (r**power * speed**of_speed)[:, None])[:, :, None]
-
-    return columns
-
-
-def _across(motion: Motion) -> np.ndarray:
-    v = motion.path.velocity
-    if v.shape[1] == 2:  # v x e, e out of the plane
-        return (v[:, ::-1] * [1, -1])[:, :, None]
-    return np.stack([np.cross(v, axis) for axis in np.eye(3)], axis=2)
-
-
-def _uniform(motion: Motion) -> np.ndarray:
-    rows, axes = motion.pull.shape
-    return np.tile(np.eye(axes), (rows, 1, 1))
-
-
-def _broken(name: str) -> Callable[[Motion], np.ndarray]:
-    """The terms of a part of the whole field."""
-
-    def columns(motion: Motion) -> np.ndarray:
-        path = motion.path
-        law: Any = SimpleNamespace(acceleration=lambda position, gm: motion.pull)
-        logs = np.log(np.linalg.norm(path.position, axis=1))
-        scale = float(logs.mean()), float(logs.std()) or 1.0
-        gm = np.ones(len(logs))
-        terms, names = field_terms(path.position, path.velocity, gm, law, scale)
-        return terms[:, :, [each == name for each in names]]
-
-    return columns
-
-
-AGAINST = "a force against the velocity"
-CENTRE = Kind("centre", "a centre of the force elsewhere than the origin, at", (1, 0),
-              lambda motion: -motion.slope)  # fmt: skip
-KINDS = (
-    Kind("drag", AGAINST, (0, -1), _drag(0)),
-    Kind("quadratic drag", AGAINST, (-1, 0), _drag(0, 1)),
-    Kind("drag over r", AGAINST, (1, -1), _drag(-1)),
-    Kind("drag over r^2", AGAINST, (2, -1), _drag(-2)),
-    Kind("magnetic",
-         "a part across the velocity, as of a magnetic field or a turning frame (Coriolis)",
-         (0, -1), _across),
-    Kind("uniform", "a uniform field", (1, -2), _uniform),
-    CENTRE,
-    Kind("growth", "a strength that changes with time, from its first value by", (0, -1),
-         lambda motion: (motion.pull * motion.elapsed[:, None])[:, :, None]),
-)  # fmt: skip
-BROKEN = tuple(
-    Kind(name, f"a part {PARTS[name]}", (0, 0), _broken(name), joins=False)
-    for name in ("swirl", "anisotropy", "speed", "heading", "rotation", "bearing")
-)
 
 
 @dataclass(frozen=True)
@@ -168,7 +98,9 @@ class Leftovers:
         acceleration: (row, axis) of those that join the law, of the rows of the table, au/yr^2.
         growth: (row,) central force over that at the first state.
         centre: (axis,) of the central force, au.
-        unnamed: rms of what no part explains, over that of the acceleration; 0 if nothing is left.
+        unnamed: size of what no part explains, over that of the acceleration; 0 if nothing is left.
+        central: whether a force along the line to the centre is needed beside the parts.
+        measured: whether the errors are known, so that nothing but noise may be left.
     """
 
     parts: tuple[Part, ...]
@@ -176,6 +108,8 @@ class Leftovers:
     growth: np.ndarray
     centre: np.ndarray
     unnamed: float
+    central: bool = True
+    measured: bool = True
 
     @property
     def complete(self) -> bool:
@@ -187,35 +121,53 @@ class Leftovers:
         """Whether there is anything."""
         return bool(self.parts) or self.unnamed > 0
 
-    @property
-    def central(self) -> bool:
-        """Whether a force along the line to the centre is most of it; else it has no name."""
-        return self.unnamed <= MOST_UNNAMED
+
+def leftovers(samples: ForceSamples) -> Leftovers | None:
+    """What is there beside a central force in force samples; None without velocities."""
+    path = path_of(samples)
+    if path is None:
+        return None
+    acceleration = vectors(samples.table, "a_")
+    error = np.zeros_like(acceleration)
+    if f"sigma_a_{axes_of(samples.table)[0]}" in samples.table:
+        error = vectors(samples.table, "sigma_a_")
+    if not path.stretches:
+        return _of_points(path, acceleration, error)
+    plain = _Fitted(_Search(path, acceleration, error))
+    # a wave beside a wrong part, or a part beside a wrong wave: the shorter description
+    named = min((_named(plain, first) for first in (False, True)), key=_length)
+    if TRIED * _chance(plain.fit, named.fit) >= SURE:
+        named = plain
+    if (bare := _without_centre(plain, named)) is not None:
+        return _told(bare)
+    if not named.left:
+        return _told(named)
+    for further in (_of_time, _of_symmetry):
+        for beside in (plain, named):
+            if (more := further(beside)) is not None:
+                return _told(more)
+    # beside what nothing explains parts may be others than they seem: a body that is not seen
+    # turns a velocity as a magnetic field would
+    return _told(plain)
 
 
-def path_of(samples: ForceSamples) -> Path | None:
-    """The path along which forces were measured; None for forces of any other origin."""
-    table, dt = samples.table, samples.attributes.get("dt")
-    needed = {"time", "v_x", "orbit"}
-    if samples.attributes.get("readout") != "measured" or not dt or not needed <= set(table):
-        return None
-    if "body" in table or len(samples.attributes.get("bodies") or ()) > 2:
-        return None
-    position, time = vectors(table), table["time"].to_numpy()
-    moved = position
-    if "x1" in table:
-        moved = table[[f"{axis}1" for axis in axes_of(table)]].to_numpy()
-    orbit = table["orbit"].to_numpy()
-    cuts = np.flatnonzero((np.diff(orbit) != 0) | (np.abs(np.diff(time) / dt - 1) > 1e-3)) + 1
-    ends = [0, *cuts.tolist(), len(table)]
-    stretches = [slice(a, b) for a, b in itertools.pairwise(ends) if b - a >= 2 * NARROWEST - 1]
-    noise = float(samples.metrics["noise"])
-    if starts := samples.attributes.get("starts"):
-        time = time + np.array(starts)[orbit] - min(starts)
-    coarse = np.zeros_like(moved)
-    for rows in stretches:
-        coarse[rows] = truncation(moved[rows], float(dt), noise)
-    return Path(time, position, moved, vectors(table, "v_"), stretches, float(dt), noise, coarse)
+def _of_points(path: Path, acceleration: Vectors, error: Vectors) -> Leftovers:
+    """Of forces state by state: parts of place and velocity, if they leave nothing."""
+    some = slice(None, None, max(1, -(-len(acceleration) // MOST_ROWS)))
+    thinned = replace(
+        path, time=path.time[some], position=path.position[some], velocity=path.velocity[some]
+    )
+    plain = _Fitted(_Search(thinned, acceleration[some], error[some]))
+    named = _chosen(plain, OF_STATE)
+    best = _without_centre(plain, named) or named
+    told = _told(plain if best.left else best)
+    whole = Motion(path, np.zeros_like(acceleration), np.zeros(0))
+    values = [[each.value or 0.0 for each in part.components] for part in told.parts]
+    forces = [part.kind.columns(whole) @ v for part, v in zip(told.parts, values, strict=True)]
+    return replace(
+        told, acceleration=sum(forces, np.zeros_like(acceleration)),
+        growth=np.ones(len(acceleration)), measured=False,
+    )  # fmt: skip
 
 
 class _Curve:
@@ -227,22 +179,20 @@ class _Curve:
         size = np.abs(np.sum(acceleration * self.unit, axis=1))
         span, some = float(np.ptp(logs)), size > 0
         fits = span > 1e-9 and some.sum() > 1
+        # where the distance hardly varies, no more than a power of it can be seen
         self.power = float(np.polyfit(logs[some], np.log(size[some]), 1)[0]) if fits else 0.0
         pieces = int(np.clip(np.ceil(span / 0.2), 1, min(16, max(1, len(r) // 50))))
         low, high = logs.min() - 1e-9, logs.max() + 1e-9
         inner = np.linspace(low, high, pieces + 1)[1:-1]
         ends = np.ones(DEGREE + 1)
         self.knots = np.concatenate([low * ends, inner, high * ends])
-        # where the distance hardly varies, no more than a power of it can be seen
-        self.basis = BSpline(self.knots, np.eye(len(self.knots) - DEGREE - 1), DEGREE)
-        self.logs = logs
+        self.count, self.logs = len(self.knots) - DEGREE - 1, logs
 
     @property
     def columns(self) -> np.ndarray:
         """(row, axis, spline)."""
-        return (
-            self.unit[:, :, None] * (self.basis(self.logs) * (self.r**self.power)[:, None])[:, None]
-        )
+        splines = BSpline(self.knots, np.eye(self.count), DEGREE)(self.logs)
+        return self.unit[:, :, None] * (splines * (self.r**self.power)[:, None])[:, None]
 
     def pull(self, coefficients: np.ndarray) -> tuple[Vectors, np.ndarray]:
         """The acceleration, and its derivative by the position."""
@@ -256,6 +206,69 @@ class _Curve:
         return value[:, None] * self.unit, slope
 
 
+class _Search:
+    """A path with the curve of its central force, and the rows of what is fitted to it."""
+
+    def __init__(
+        self, path: Path, acceleration: Vectors, error: Vectors, centre: np.ndarray | float = 0.0
+    ) -> None:
+        self.path, self.acceleration, self.error = path, acceleration, error
+        self.centre = centre + np.zeros(path.position.shape[1])
+        self.origin = self
+        self.reach = float(np.median(np.linalg.norm(path.position, axis=1)))
+        self.size = float(np.sqrt(np.mean(np.sum(acceleration**2, axis=1))))
+        self.curve = _Curve(path.position, acceleration)
+        self.curve_columns = self.curve.columns
+        flat = self.curve_columns.reshape(acceleration.size, -1)
+        start = _least_squares(flat, acceleration.ravel()).solution
+        self.motion = Motion(path, *self.curve.pull(start))
+        self._weigh()
+
+    def _weigh(self) -> None:
+        self.rows: WeakPath | PointRows = (
+            WeakPath(self.path, self.acceleration, self.motion.slope) if self.path.stretches
+            else PointRows(self.acceleration, self.error)
+        )  # fmt: skip
+        self.curved = self.rows.rows(self.curve_columns)
+        self.known: dict[Kind, tuple[np.ndarray, np.ndarray]] = {}
+
+    def columns(self, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+        """Of a part: accelerations and their rows."""
+        if kind not in self.known:
+            values = kind.columns(self.motion)
+            self.known[kind] = values, self.rows.rows(values)
+        return self.known[kind]
+
+    def renewed(self, fit: "_Fit") -> "_Search":
+        """The same with the pull of a fit, for the parts that are made of it."""
+        pull, slope = self.curve.pull(fit.solution[: self.curved.shape[1]])
+        if not np.sqrt(np.mean(pull**2)) <= self.size / MOST_SHARE:  # parts that cancel each other
+            return self
+        other = copy.copy(self)
+        other.motion, other.known = replace(self.motion, pull=pull, slope=slope), {}
+        return other
+
+    def reweighed(self) -> "_Search":
+        """The same with the derivative of the last pull in the errors of the rows."""
+        other = copy.copy(self)
+        other._weigh()
+        return other
+
+    def without_curve(self) -> "_Search":
+        """The same without a central force."""
+        other = copy.copy(self)
+        other.curved, other.known = self.curved[:, :0], {}
+        other.motion = replace(self.motion, pull=0 * self.motion.pull)
+        return other
+
+    def about(self, shift: np.ndarray) -> "_Search":
+        """The same about another centre, so far from this one."""
+        path = replace(self.path, position=self.path.position - shift)
+        other = _Search(path, self.acceleration, self.error, self.centre + shift)
+        other.origin = self.origin
+        return other
+
+
 @dataclass(frozen=True)
 class _Fit:
     square: float
@@ -264,8 +277,13 @@ class _Fit:
     residual: np.ndarray
     numbers: int
 
+    @property
+    def free(self) -> int:
+        """Rows beyond the numbers fitted."""
+        return len(self.residual) - self.numbers
 
-def _fitted(design: np.ndarray, wanted: np.ndarray) -> _Fit:
+
+def _least_squares(design: np.ndarray, wanted: np.ndarray) -> _Fit:
     scale = np.linalg.norm(design, axis=0)
     scale[scale == 0] = 1.0
     solution, _, rank, _ = np.linalg.lstsq(design / scale, wanted, rcond=1e-10)
@@ -276,8 +294,7 @@ def _fitted(design: np.ndarray, wanted: np.ndarray) -> _Fit:
 def _chance(before: _Fit, after: _Fit) -> float:
     """Probability of so much less by chance, errors being the known ones or what is left."""
     more = after.numbers - before.numbers
-    free = len(after.residual) - after.numbers
-    gain = before.square - after.square
+    free, gain = after.free, before.square - after.square
     if more <= 0 or free <= 0 or gain <= 0:
         return 1.0
     if after.square <= free:
@@ -285,340 +302,258 @@ def _chance(before: _Fit, after: _Fit) -> float:
     return float(f_distribution.sf(gain / more / (after.square / free), more, free))
 
 
-def _length(fit: _Fit) -> float:
+@dataclass(frozen=True)
+class _Fitted:
+    """The curve of a search, if it has one, and parts, fitted together."""
+
+    search: _Search
+    kinds: tuple[Kind, ...] = ()
+
+    def beside(self, *kinds: Kind) -> "_Fitted":
+        """With more parts."""
+        return replace(self, kinds=(*self.kinds, *kinds))
+
+    def without(self, kind: Kind) -> "_Fitted":
+        """Without one of the parts; without another centre it is about the origin."""
+        others = tuple(other for other in self.kinds if other is not kind)
+        return _Fitted(self.search.origin if kind is CENTRE else self.search, others)
+
+    @cached_property
+    def fit(self) -> _Fit:
+        """Curve first, then the parts."""
+        rows = [self.search.curved, *(self.search.columns(kind)[1] for kind in self.kinds)]
+        return _least_squares(np.concatenate(rows, axis=1), self.search.rows.wanted)
+
+    @cached_property
+    def scale(self) -> float:
+        """Variance of the rows over that of the known errors, if it is larger."""
+        return max(1.0, self.fit.square / max(self.fit.free, 1))
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """Standard errors of all numbers, by the known errors of the rows or what is left."""
+        size = np.linalg.norm(self.fit.design, axis=0)
+        size[size == 0] = 1.0
+        _, values, turned = np.linalg.svd(self.fit.design / size, full_matrices=False)
+        values = np.maximum(values, 1e-10 * values[0])
+        return np.asarray(np.sqrt(self.scale * np.sum((turned / values[:, None]) ** 2, 0)) / size)
+
+    def numbers(self, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of one of the parts, and their standard errors."""
+        at, search = self.kinds.index(kind), self.search
+        first = search.curved.shape[1]
+        first += sum(search.columns(each)[1].shape[1] for each in self.kinds[:at])
+        own = slice(first, first + search.columns(kind)[1].shape[1])
+        offset = self.search.centre if kind is CENTRE else 0.0
+        return self.fit.solution[own] + offset, self.errors[own]
+
+    def acceleration(self, kind: Kind) -> Vectors:
+        """Of one of the parts, au/yr^2."""
+        return np.asarray(self.search.columns(kind)[0] @ self.numbers(kind)[0])
+
+    def share(self, kind: Kind) -> float:
+        """Rms acceleration of one of the parts, over that of all."""
+        square = np.sum(self.acceleration(kind) ** 2, axis=1)
+        return float(np.sqrt(np.mean(square))) / self.search.size
+
+    @cached_property
+    def rest(self) -> float:
+        """Size of what curve and parts leave beyond the errors, over that of the acceleration."""
+        residual, wanted = self.fit.residual, self.search.rows.wanted
+        if not self.search.path.stretches:  # errors unknown, and some may be far larger
+            return float(np.median(np.abs(residual)) / np.median(np.abs(wanted)))
+        excess = max(self.fit.square - self.fit.free, 0.0)
+        return max(float(np.sqrt(excess / np.sum(wanted**2))), LEAST_SHARE)
+
+    @cached_property
+    def left(self) -> bool:
+        """Whether more than noise is left: of any size, or as a function of time."""
+        fit, path = self.fit, self.search.path
+        if fit.free <= 0:
+            return False
+        if fit.square > NOISE_LIKE * fit.free or not path.stretches:
+            return fit.square > NOISE_LIKE * fit.free
+        axes = path.position.shape[1]
+        splines = time_splines(path.time, int(np.clip(fit.free // (4 * axes), DEGREE + 1, 16)))
+        columns = (uniform(self.search.motion)[..., None] * splines[:, None, None]).reshape(
+            len(splines), axes, -1
+        )
+        smooth = Kind("smooth", "", lambda _: columns)
+        return _chance(fit, self.beside(smooth).fit) < SURE / 100
+
+    def is_sure(self, kind: Kind) -> bool:
+        """Whether a part is beyond chance, in a number of its own, and of a size that counts."""
+        without = self.without(kind)
+        if _chance(without.fit, self.fit) >= SURE:
+            return False
+        values, errors = self.numbers(kind)
+        small = not self.search.curved.size or self.share(kind) <= MOST_SHARE
+        return bool(
+            self.share(kind) >= LEAST_SHARE
+            and np.max(np.abs(values) / errors) > 3
+            and (small or (without.left and not self.left))
+        )
+
+    def pruned(self) -> "_Fitted":
+        """With the parts alone that are sure beside one another."""
+        doubtful = [kind for kind in self.kinds if not self.is_sure(kind)]
+        return self.without(min(doubtful, key=self.share)).pruned() if doubtful else self
+
+
+def _length(fitted: _Fitted) -> float:
     """Description length, nats times two: errors are no less than the known ones."""
+    fit = fitted.fit
     count = len(fit.residual)
-    free = max(count - fit.numbers, 1)
-    misfit = fit.square / free
+    misfit = fit.square / max(fit.free, 1)
     return count * (np.log(misfit) if misfit > 1 else misfit - 1) + fit.numbers * np.log(count)
 
 
-class _Search:
-    """Fits of a path by the curve and parts."""
-
-    def __init__(
-        self, path: Path, acceleration: Vectors, error: Vectors, centre: np.ndarray | float = 0.0
-    ) -> None:
-        self.centre = centre + np.zeros(path.position.shape[1])
-        self.origin: _Search | None = None
-        self.reach = float(np.median(np.linalg.norm(path.position, axis=1)))
-        self.path, self.acceleration, self.error = path, acceleration, error
-        self.size = float(np.sqrt(np.mean(np.sum(acceleration**2, axis=1))))
-        self.curve = _Curve(path.position, acceleration)
-        flat = self.curve.columns.reshape(acceleration.size, -1)
-        start = _fitted(flat, acceleration.ravel()).solution
-        self.motion = Motion(path, *self.curve.pull(start))
-        self.weak = WeakPath(path, acceleration, self.motion.slope)
-        self.curved = self.weak.rows(self.curve.columns)
-        self.known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-
-    def columns(self, kind: Kind) -> tuple[np.ndarray, np.ndarray]:
-        """Of a part: accelerations and their rows."""
-        if kind.name not in self.known:
-            values = kind.columns(self.motion)
-            self.known[kind.name] = values, self.weak.rows(values)
-        return self.known[kind.name]
-
-    def fit(self, kinds: Sequence[Kind], more: Sequence[np.ndarray] = ()) -> _Fit:
-        """Curve first, then the parts."""
-        rows = [self.curved, *(self.columns(kind)[1] for kind in kinds), *more]
-        return _fitted(np.concatenate(rows, axis=1), self.weak.wanted)
-
-    def renew(self, fit: _Fit) -> None:
-        """Take the pull of a fit for the parts that are made of it."""
-        pull, slope = self.curve.pull(fit.solution[: self.curved.shape[1]])
-        if not np.sqrt(np.mean(pull**2)) <= self.size / MOST_SHARE:  # parts that cancel each other
-            return
-        self.motion = replace(self.motion, pull=pull, slope=slope)
-        for name in ("centre", "growth", *(kind.name for kind in BROKEN)):
-            self.known.pop(name, None)
-
-    def reweigh(self) -> None:
-        """Take the derivative of the last pull for the errors of the rows."""
-        self.weak = WeakPath(self.path, self.acceleration, self.motion.slope)
-        self.curved = self.weak.rows(self.curve.columns)
-        self.known.clear()
-
-    def about(self, shift: np.ndarray) -> "_Search":
-        """The same about another centre, so far from this one."""
-        path = replace(self.path, position=self.path.position - shift)
-        other = _Search(path, self.acceleration, self.error, self.centre + shift)
-        other.origin = self.origin or self
-        return other
-
-    def without(self, kinds: Sequence[Kind], kind: Kind) -> _Fit:
-        """The fit without one of the parts; without another centre it is about the origin."""
-        others = [other for other in kinds if other is not kind]
-        return (self.origin or self if kind is CENTRE else self).fit(others)
-
-    def split(self, kinds: Sequence[Kind], values: np.ndarray) -> list[np.ndarray]:
-        """Numbers of the parts, one array each; those of the curve left out."""
-        sizes = [self.curved.shape[1], *(self.columns(kind)[1].shape[1] for kind in kinds)]
-        return np.split(values, np.cumsum(sizes)[:-1])[1:]
-
-    def coefficients(self, kinds: Sequence[Kind], fit: _Fit) -> list[np.ndarray]:
-        """Of the parts."""
-        return self.split(kinds, fit.solution)
-
-    def errors(self, kinds: Sequence[Kind], fit: _Fit) -> list[np.ndarray]:
-        """Their standard errors, by the known errors of the rows or what is left of them."""
-        size = np.linalg.norm(fit.design, axis=0)
-        size[size == 0] = 1.0
-        _, values, turned = np.linalg.svd(fit.design / size, full_matrices=False)
-        values = np.maximum(values, 1e-10 * values[0])
-        scale = max(1.0, fit.square / max(len(fit.residual) - fit.numbers, 1))
-        variance = scale * np.sum((turned / values[:, None]) ** 2, axis=0)
-        return self.split(kinds, np.sqrt(variance) / size)
-
-    def share(self, kinds: Sequence[Kind], kind: Kind) -> float:
-        """Rms acceleration of one of the parts, over that of all."""
-        values = self.coefficients(kinds, self.fit(kinds))[list(kinds).index(kind)]
-        if kind is CENTRE:
-            values = values + self.centre
-        acceleration = self.columns(kind)[0] @ values
-        return float(np.sqrt(np.mean(np.sum(acceleration**2, axis=1)))) / self.size
-
-    def rest(self, fit: _Fit) -> float:
-        """Rms of what curve and parts leave beyond the errors, over that of the acceleration."""
-        axes = self.motion.pull.shape[1]
-        return max(self.weak.unexplained(fit.residual) * axes**0.5 / self.size, LEAST_SHARE)
-
-
-def leftovers(samples: ForceSamples) -> Leftovers | None:
-    """What is there beside a central force in forces along a path; None where none was measured."""
-    path = path_of(samples)
-    if path is None or not path.stretches:
-        return None
-    acceleration, error = vectors(samples.table, "a_"), vectors(samples.table, "sigma_a_")
-    ways = [_named(_Search(path, acceleration, error), first) for first in (_of_state, _periodic)]
-    # a wave beside a wrong part, or a part beside a wrong wave: the shorter description
-    search, named = min(ways, key=lambda way: _length(way[0].fit(way[1])))
-    if not _left(search, named):
-        return _told(search, named)
-    plain = _Search(path, acceleration, error)
-    for further in (_of_time, _of_symmetry):
-        for beside, among in (([], plain), (named, search)):
-            if more := further(among, beside):
-                return _told(among, beside + more)
-    # beside what is explained by nothing the numbers of a part mean nothing
-    return _told(search, named) if _most_of_it(search, named) else _told(plain, [])
-
-
-def _named(
-    search: "_Search", first: Callable[["_Search", Sequence[Kind]], list[Kind]]
-) -> tuple["_Search", list[Kind]]:
-    """Parts that have a name, those of one sort first, and the search with them settled."""
-    kinds = first(search, [])
-    search = _settled(search, kinds)
-    then = _periodic if first is _of_state else _of_state
-    kinds = kinds + then(search, kinds)
-    search = _settled(search, kinds)
-    kept = _pruned(search, kinds)
-    if CENTRE not in kept and search.origin is not None:  # not sure: back to the origin
-        search = _settled(search.origin, kept)
-        kept = _pruned(search, kept)
-    return search, kept
-
-
-def _of_state(search: "_Search", kinds: Sequence[Kind]) -> list[Kind]:
-    return _chosen(search, KINDS, kinds)
-
-
-def _settled(search: "_Search", kinds: Sequence[Kind]) -> "_Search":
-    """The search about the centre of the force, with the pull as the parts leave it."""
-    for _ in range(ROUNDS if kinds else 0):
-        fit, before = search.fit(kinds), search.motion.pull
-        if CENTRE in kinds:
-            shift = search.coefficients(kinds, fit)[kinds.index(CENTRE)]
-            # a centre so far away is none that the first was near to
-            if not np.linalg.norm(search.centre + shift) <= FARTHEST * search.reach:
-                return search.origin or search
-            search = search.about(shift)
-        else:
-            search.renew(fit)
-        if np.max(np.abs(search.motion.pull - before)) <= 1e-9 * search.size:
-            break
-    if kinds:
-        search.reweigh()
-    return search
-
-
-def _most_of_it(search: "_Search", kinds: Sequence[Kind]) -> bool:
-    """Whether parts explain all but a tenth of what the curve leaves."""
-    return bool(kinds) and search.fit(kinds).square <= 0.01 * search.fit([]).square
-
-
-def _of_symmetry(search: "_Search", kinds: Sequence[Kind]) -> list[Kind]:
-    more = _chosen(search, BROKEN, kinds)
-    return [] if _left(search, [*kinds, *more]) else more
-
-
-def _chosen(search: _Search, offered: Sequence[Kind], beside: Sequence[Kind] = ()) -> list[Kind]:
-    """The kinds that describe the motion shortest; each of them sure."""
-    beside = list(beside)
-    pairs = [p for p in itertools.combinations(offered, 2) if p[0].words != p[1].words]
-    sets: list[tuple[Kind, ...]] = [(), *((kind,) for kind in offered), *pairs]
-    best = min(sets, key=lambda kinds: _length(search.fit([*beside, *kinds])))
-    while best and len(best) < MOST_PARTS:
-        words = {kind.words for kind in best}
-        more = [(*best, kind) for kind in offered if kind.words not in words]
-        wider = min(more, key=lambda kinds: _length(search.fit([*beside, *kinds])), default=best)
-        if _length(search.fit([*beside, *wider])) >= _length(search.fit([*beside, *best])):
+def _chosen(fitted: _Fitted, offered: Sequence[Kind]) -> _Fitted:
+    """With those parts that describe the motion shortest, each of them sure."""
+    pairs = (p for p in itertools.combinations(offered, 2) if p[0].words != p[1].words)
+    sets = [(), *((kind,) for kind in offered), *pairs]
+    best = min((fitted.beside(*kinds) for kinds in sets), key=_length)
+    while best.kinds and len(best.kinds) < MOST_PARTS + len(fitted.kinds):
+        words = {kind.words for kind in best.kinds}
+        more = [best.beside(kind) for kind in offered if kind.words not in words]
+        wider = min((best, *more), key=_length)
+        if wider is best:
             break
         best = wider
-    return _pruned(search, list(best), beside)
+    return best.pruned()
 
 
-def _pruned(search: "_Search", kinds: Sequence[Kind], beside: Sequence[Kind] = ()) -> list[Kind]:
-    """Those kinds that are sure beside one another."""
-    kept = list(kinds)
-    while kept:
-        doubtful = [kind for kind in kept if not _is_sure(search, [*beside, *kept], kind)]
-        if not doubtful:
-            break
-        kept.remove(min(doubtful, key=lambda kind: search.share([*beside, *kept], kind)))
+def _named(plain: _Fitted, wave_first: bool) -> _Fitted:
+    """With the parts that have a name."""
+    fitted = plain
+    for periodic in (wave_first, not wave_first):
+        fitted = _settled(_periodic(fitted) if periodic else _chosen(fitted, OF_PATH))
+        shorter = min((fitted, *_alike(fitted)), key=_length)
+        fitted = fitted if shorter is fitted else _settled(shorter)
+    kept = fitted.pruned()
+    if CENTRE not in kept.kinds and kept.search.origin is not kept.search:  # back to the origin
+        kept = _settled(replace(kept, search=kept.search.origin)).pruned()
     return kept
 
 
-def _is_sure(search: "_Search", kinds: Sequence[Kind], kind: Kind) -> bool:
-    """Whether a part is beyond chance, in a number of its own too, and of a size that counts."""
-    fit = search.fit(kinds)
-    if _chance(search.without(kinds, kind), fit) >= SURE:
-        return False
-    at = list(kinds).index(kind)
-    values = search.coefficients(kinds, fit)[at] + (search.centre if kind is CENTRE else 0)
-    values = values / search.errors(kinds, fit)[at]
-    # what is larger than the force itself is taken away again by the other parts
-    return bool(
-        LEAST_SHARE <= search.share(kinds, kind) <= MOST_SHARE and np.max(np.abs(values)) > 3
-    )
+def _alike(fitted: _Fitted) -> list[_Fitted]:
+    """With one of the parts in another form."""
+    return [fitted.without(kind).beside(other) for kind in fitted.kinds for other in kind.others]
 
 
-def _periodic(search: _Search, kinds: Sequence[Kind]) -> list[Kind]:
-    """A uniform field of one frequency, if there is one."""
-    fit = search.fit(kinds)
-    elapsed = search.motion.elapsed
+def _settled(fitted: _Fitted) -> _Fitted:
+    """About the centre of the force, with the pull as the parts leave it."""
+    search = fitted.search
+    for _ in range(ROUNDS if fitted.kinds else 0):
+        fitted, before = replace(fitted, search=search), search.motion.pull
+        if CENTRE in fitted.kinds:
+            shift = fitted.numbers(CENTRE)[0] - search.centre
+            # a centre so far away is none that the first was near to
+            if not np.linalg.norm(search.centre + shift) <= FARTHEST * search.reach:
+                return replace(fitted, search=search.origin)
+            search = search.about(shift)
+        else:
+            search = search.renewed(fitted.fit)
+        if np.max(np.abs(search.motion.pull - before)) <= 1e-9 * search.size:
+            break
+    return replace(fitted, search=search.reweighed()) if fitted.kinds else fitted
+
+
+def _without_centre(plain: _Fitted, named: _Fitted) -> _Fitted | None:
+    """Parts of the velocity that explain the motion with no central force, if there are."""
+    if not plain.left:
+        return None
+    bare = _chosen(_Fitted(plain.search.without_curve()), OF_VELOCITY)
+    if bare.left or _chance(bare.fit, plain.beside(*bare.kinds).fit) < SURE:
+        return None
+    return bare if named.left or len(bare.kinds) <= len(named.kinds) else None
+
+
+def _periodic(fitted: _Fitted) -> _Fitted:
+    """With a uniform field of one frequency, if there is one."""
+    fit, search = fitted.fit, fitted.search
+    assert isinstance(search.rows, WeakPath)  # for the type checker
     # from half a turn in all the time to half a bump a turn
-    lowest, highest = np.pi / np.ptp(elapsed), np.pi / (search.weak.half_width * search.path.dt)
+    lowest = np.pi / np.ptp(search.path.time)
+    highest = np.pi / (search.rows.half_width * search.path.dt)
     # a frequency is known to about 1/T: a third of that apart
     frequencies = np.arange(lowest, highest, lowest / 1.5)[:MOST_FREQUENCIES]
     basis = np.linalg.qr(fit.design)[0]
 
     def gain(frequency: float) -> float:
-        rows = search.weak.rows(_wave(frequency)(search.motion))
+        rows = search.rows.rows(wave(frequency).columns(search.motion))
         rows = np.linalg.qr(rows - basis @ (basis.T @ rows))[0]
         return float(np.sum((rows.T @ fit.residual) ** 2))
 
     if not len(frequencies):
-        return []
+        return fitted
     best = max(frequencies, key=gain)
     fine = minimize_scalar(lambda w: -gain(w), bounds=(best - lowest, best + lowest),
                            method="bounded", options={"xatol": 1e-4 * lowest})  # fmt: skip
-    frequency = float(fine.x)
-    name = f"periodic({frequency!r})"
-    kind = Kind(name, "a uniform field of one frequency", (1, -2), _wave(frequency))
-    chance = len(frequencies) * _chance(fit, search.fit([*kinds, kind]))
-    shorter = _length(search.fit([*kinds, kind])) < _length(fit)
-    sure = chance < SURE and shorter and search.share([*kinds, kind], kind) >= LEAST_SHARE
-    return [kind] if sure else []
+    kind = wave(float(fine.x))
+    waving = fitted.beside(kind)
+    sure = len(frequencies) * _chance(fit, waving.fit) < SURE and _length(waving) < _length(fitted)
+    return waving if sure and waving.share(kind) >= LEAST_SHARE else fitted
 
 
-def _wave(frequency: float) -> Callable[[Motion], np.ndarray]:
-    def columns(motion: Motion) -> np.ndarray:
-        phase, fixed = frequency * motion.elapsed, _uniform(motion)
-        return np.concatenate(
-            [fixed * wave(phase)[:, None, None] for wave in (np.cos, np.sin)], axis=2
-        )
-
-    return columns
-
-
-def _splines(count: int, axes: Sequence[int]) -> Callable[[Motion], np.ndarray]:
-    """Any function of time along some axes, of so many numbers each."""
-
-    def columns(motion: Motion) -> np.ndarray:
-        elapsed = motion.elapsed
-        ends, end = np.ones(DEGREE + 1), float(elapsed.max()) * (1 + 1e-12)
-        inner = np.linspace(0, end, count - DEGREE + 1)[1:-1]
-        knots = np.concatenate([0 * ends, inner, end * ends])
-        splines = BSpline.design_matrix(elapsed, knots, DEGREE).toarray()
-        fixed = _uniform(motion)[:, :, list(axes)]
-        return (fixed[:, :, :, None] * splines[:, None, None, :]).reshape(*fixed.shape[:2], -1)
-
-    return columns
-
-
-def _left(search: _Search, kinds: Sequence[Kind]) -> bool:
-    """Whether more than noise is left: of any size, or as a function of time."""
-    fit = search.fit(kinds)
-    free = len(fit.residual) - fit.numbers
-    if free <= 0:
-        return False
-    if fit.square > NOISE_LIKE * free:
-        return True
-    axes = range(search.motion.pull.shape[1])
-    count = int(np.clip(free // (4 * len(axes)), DEGREE + 1, 16))
-    smooth = Kind("smooth", "", (1, -2), _splines(count, axes))
-    return _chance(fit, search.fit([*kinds, smooth])) < SURE / 100
-
-
-def _of_time(search: "_Search", kinds: Sequence[Kind]) -> list[Kind]:
-    """A force of one direction, if what is across it is explained without.
+def _of_time(fitted: _Fitted) -> _Fitted | None:
+    """With a force of one direction, if what is across it is explained without.
 
     The direction is the principal axis of what is left; curve and parts are fitted to the other
     components alone, and the axis is taken again, until both agree.
     """
-    axes = search.motion.pull.shape[1]
-    columns = [search.curve.columns, *(search.columns(kind)[0] for kind in kinds)]
-    design, a = np.concatenate(columns, axis=2), search.acceleration
+    search, a = fitted.search, fitted.search.acceleration
+    axes = a.shape[1]
+    columns = [search.curve_columns, *(search.columns(kind)[0] for kind in fitted.kinds)]
+    design = np.concatenate(columns, axis=2)
     error = np.hypot(search.error, CURVE_ERROR * np.linalg.norm(a, axis=1)[:, None])
     across, rest = np.eye(axes), a
     for _ in range(ROUNDS):
         whole = np.einsum("ab,nbc->nac", across, design) / error[:, :, None]
-        numbers = _fitted(whole.reshape(a.size, -1), ((a @ across) / error).ravel()).solution
-        rest = a - design @ numbers
+        wanted = ((a @ across) / error).ravel()
+        rest = a - design @ _least_squares(whole.reshape(a.size, -1), wanted).solution
         axis = np.linalg.svd(rest, full_matrices=False)[2][0]
         across = np.eye(axes) - np.outer(axis, axis)
     axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
-    if np.mean((rest @ across / error) ** 2) > NOISE_LIKE * (axes - 1) / axes:
-        return []
     force = (rest @ axis)[:, None] * axis
-    named = f"{'xyz'[int(np.argmax(axis))]}" if axis.max() > 1 - 1e-6 else (
-        f"({', '.join(f'{each:.3g}' for each in axis)})"
-    )  # fmt: skip
-    words = (
-        f"a force along {named} that changes with time, and as nothing of the state that was tried"
-    )
-    if float(np.sqrt(np.mean(force**2) * axes)) > MOST_SHARE * search.size:
-        return []
-    return [Kind("time", words, (1, -2), lambda _: force[:, :, None], joins=False)]
+    if (
+        np.mean((rest @ across / error) ** 2) > NOISE_LIKE * (axes - 1) / axes
+        or float(np.sqrt(np.mean(force**2) * axes)) > MOST_SHARE * search.size
+    ):
+        return None
+    return fitted.beside(force_of_time(force, axis))
 
 
-def _told(search: _Search, kinds: Sequence[Kind]) -> Leftovers:
+def _of_symmetry(fitted: _Fitted) -> _Fitted | None:
+    """With parts that break a symmetry, if they leave nothing."""
+    more = _chosen(fitted, BROKEN)
+    return None if more.left else more
+
+
+def _told(fitted: _Fitted) -> Leftovers:
     """All parts with their numbers."""
-    fit, pull = search.fit(kinds), search.motion.pull
-    coefficients = search.coefficients(kinds, fit)
-    free = max(len(fit.residual) - fit.numbers, 1)
-    scale, errors = max(1.0, fit.square / free), search.errors(kinds, fit)
-    acceleration, growth, parts = np.zeros_like(pull), np.ones(len(pull)), []
-    for kind, values, error in zip(kinds, coefficients, errors, strict=True):
-        others = [other for other in kinds if other is not kind]
-        without = search.without(kinds, kind)
-        numbers = search.centre + values if kind is CENTRE else values
+    search, parts = fitted.search, []
+    acceleration, growth = np.zeros_like(search.acceleration), np.ones(len(search.acceleration))
+    for kind in fitted.kinds:
+        values, errors = fitted.numbers(kind)
+        without = fitted.without(kind)
+        gain = max(without.fit.square - fitted.fit.square, 0) / fitted.scale
         also = [
-            other for other in KINDS
-            if other.words == kind.words and other is not kind
-            and _length(search.fit([*others, other])) < _length(fit) + AS_GOOD
+            other for other in kind.others
+            if _length(without.beside(other)) < _length(fitted) + AS_GOOD
         ]  # fmt: skip
         parts.append(Part(
-            kind, tuple(map(Estimate.of, numbers.tolist(), error.tolist())),
-            search.share(kinds, kind), float(np.sqrt(max(without.square - fit.square, 0) / scale)),
+            kind, kind.estimates(values, errors), fitted.share(kind), float(np.sqrt(gain)),
             tuple(also),
         ))  # fmt: skip
-        if kind.name == "growth":
-            growth = 1 + values[0] * search.motion.elapsed
+        if kind.percent:  # what the pull itself is multiplied by
+            pull = search.motion.pull
+            own = np.einsum("ra,rac->rc", pull, search.columns(kind)[0]) @ values
+            growth = growth + own / np.sum(pull**2, axis=1)
         elif kind is not CENTRE and (kind.joins or kind.name == "time"):
-            acceleration = acceleration + search.columns(kind)[0] @ values
-    unnamed = search.rest(fit) if _left(search, kinds) else 0.0
+            acceleration = acceleration + fitted.acceleration(kind)
     parts.sort(key=lambda part: -part.share)
-    return Leftovers(tuple(parts), acceleration, growth, search.centre, unnamed)
+    return Leftovers(
+        tuple(parts), acceleration, growth, search.centre, fitted.rest if fitted.left else 0.0,
+        central=bool(search.curved.size),
+    )  # fmt: skip

@@ -5,7 +5,6 @@ otherwise every component of the acceleration, with positions and velocities as 
 units in which the positions came.
 """
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +15,8 @@ import numpy as np
 from orbits.config import UNKNOWN, ForcesConfig, ImportConfig, TrajectoriesConfig
 from orbits.dataset import open_dataset
 from orbits.derivatives.accelerations import measure_forces
-from orbits.estimates import Estimate
-from orbits.force_samples import ForceSamples, axes_of, vectors
+from orbits.force_samples import ForceSamples, axes_of
 from orbits.options import values_of
-from orbits.powers import non_central_part
 from orbits.statistics import varies
 from orbits.trajectories.from_table import from_table
 from orbits.units import GivenUnits, Unit
@@ -36,11 +33,9 @@ from symreg.recovery.leftover_words import (
     stepping_note,
     without,
 )
-from symreg.recovery.leftovers import leftovers
+from symreg.recovery.leftovers import MOST_UNNAMED, leftovers
 from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.rounding import unreadable
-from symreg.recovery.thresholds import THRESHOLDS
-from symreg.recovery.velocity import VelocityLaw, VelocityPart, velocity_law
 
 
 def forces_in(
@@ -80,11 +75,9 @@ def problems_of(samples: ForceSamples, config: RecoverConfig) -> list[Problem]:
     if samples.attributes.get("readout") == "measured":
         problems = [replace(problem, screened=True) for problem in problems]
     first, *others = problems
-    if (rounding := unreadable(samples, units)) is not None:
-        first = first.noted((rounding[0],), rounding[1])
-    if line := _bare_units(samples, units):
-        first = replace(first, notes=(*first.notes, line))
-    return [first, *others]
+    left_out = {"left_out": out} if (out := samples.attributes.get("left_out")) else {}
+    line = _bare_units(samples, units)
+    return [first.noted((line,) if line else (), metrics=left_out), *others]
 
 
 def _bare_units(samples: ForceSamples, units: GivenUnits) -> str:
@@ -109,32 +102,29 @@ def _by_what_is_left(
 ) -> list[Problem]:
     """Problems where nobody gave a law."""
     axes = axes_of(samples.table)
+    if (rounding := unreadable(samples, units)) is not None:
+        return [_of_distance(samples, config, units).noted((rounding[0],), (rounding[1],))]
     if (steps := stepped(samples)) is not None:
-        problem = _of_distance(steps[1], config, units, None)
-        return [problem.noted((stepping_note(steps[0]),), stepping_gate(steps[0]))]
-    law = velocity_law(samples.table)
+        problem = _of_distance(steps[1], config, units)
+        return [problem.noted((stepping_note(steps[0]),), (stepping_gate(steps[0]),))]
+    left = leftovers(samples)
+    if left is None:
+        return [_of_distance(samples, config, units)]
+    notes, metrics = leftover_notes(left, units, axes), leftover_metrics(left, units, axes)
     alone = len(samples.attributes.get("bodies") or ()) < 2
-    left = None if law is None or law.parts else leftovers(samples)
-    if left is not None and left.significant and (left.complete or left.central or not alone):
-        problem = _of_distance(without(samples, left), config, units, None)
-        return [problem.noted(
-            leftover_notes(left, units, axes), leftover_gate(left),
-            leftover_metrics(left, units, axes),
-        )]  # fmt: skip
-    if law is None or (law.explained and law.central) or not alone:
-        rest = samples if law is None else _without(samples, law)
-        return [_of_distance(rest, config, units, law)]
-    if law.explained:
-        return _of_components(samples, units, law, ())
-    if non_central_part(vectors(samples.table, "a_"), vectors(samples.table)) <= (
-        THRESHOLDS.non_central
-    ):
-        return [_of_distance(samples, config, units, law)]
-    note = (
-        "no drag, no part across the velocity and no uniform field explains what is not along the "
-        "line to the centre, so every component was searched"
-    )
-    return _of_components(samples, units, law, (note,))
+    if alone and not left.central:
+        return _of_components(samples, units, notes, metrics, explained=True)
+    if alone and left.unnamed > MOST_UNNAMED:
+        notes = (
+            "no force that has a name explains what is not along the line to the centre, so every "
+            "component was searched",
+        )
+        return _of_components(samples, units, notes, metrics, explained=False)
+    problem = _of_distance(without(samples, left), config, units)
+    if not left.measured:
+        return [problem.noted(notes, metrics=metrics)]
+    # size and significance decide, and no largest share of what is across the line
+    return [replace(problem, non_central=None).noted(notes, (leftover_gate(left),), metrics)]
 
 
 def _floor(samples: ForceSamples) -> float:
@@ -143,10 +133,8 @@ def _floor(samples: ForceSamples) -> float:
     return NOISELESS if error < NOISELESS else 0.0
 
 
-def _of_distance(
-    forces: ForceSamples, config: RecoverConfig, units: GivenUnits, law: VelocityLaw | None
-) -> Problem:
-    """The attraction against the distance, in the units given, and what acts beside it."""
+def _of_distance(forces: ForceSamples, config: RecoverConfig, units: GivenUnits) -> Problem:
+    """The attraction against the distance, in the units given."""
     problem = of_force_samples(forces, config)
     samples = problem.samples
     scaled = replace(samples, X=samples.X * units.factor(1, 0), y=samples.y * units.factor(1, -2))
@@ -162,20 +150,23 @@ def _of_distance(
     return replace(
         problem,
         samples=scaled,
-        notes=(*problem.notes, *circle, *_notes(law, units)),
-        metrics=problem.metrics | _metrics(law, units),
+        notes=(*problem.notes, *circle),
         floor=_floor(forces),
         units={"r": units.unit(1, 0), samples.target: units.unit(1, -2)},
     )
 
 
 def _of_components(
-    samples: ForceSamples, units: GivenUnits, law: VelocityLaw, notes: tuple[str, ...]
+    samples: ForceSamples,
+    units: GivenUnits,
+    notes: tuple[str, ...],
+    metrics: dict[str, Any],
+    explained: bool,
 ) -> list[Problem]:
     """Every component of the acceleration, as a function of velocity and, if need be, position."""
     table, axes = samples.table, axes_of(samples.table)
     columns: dict[str, tuple[np.ndarray, Unit]] = {}
-    if not law.explained:  # otherwise velocities are enough: positions on one orbit follow them
+    if not explained:  # otherwise velocities are enough: positions on one orbit follow them
         for name in (*axes, "r"):
             columns[name] = table[name].to_numpy() * units.factor(1, 0), units.unit(1, 0)
     for axis in axes:
@@ -195,8 +186,8 @@ def _of_components(
             [],
             False,
             len(table),
-            (*notes, *_notes(law, units)) if axis == axes[0] else (),
-            metrics=samples.metrics | _metrics(law, units),
+            notes if axis == axes[0] else (),
+            metrics=samples.metrics | metrics,
             floor=_floor(samples),
             component=True,
             units={name: unit for name, (_, unit) in columns.items()}
@@ -204,39 +195,3 @@ def _of_components(
         )
         for axis in axes
     ]
-
-
-def _without(samples: ForceSamples, law: VelocityLaw) -> ForceSamples:
-    """Force samples less the terms of the velocity."""
-    axes = axes_of(samples.table)
-    rest = vectors(samples.table, "a_") - law.acceleration
-    columns = {f"a_{axis}": rest[:, k] for k, axis in enumerate(axes)}
-    table = samples.table.assign(**columns, a_norm=np.linalg.norm(rest, axis=1))
-    return replace(samples, table=table)
-
-
-def _notes(law: VelocityLaw | None, units: GivenUnits) -> tuple[str, ...]:
-    """The terms of the velocity, in words."""
-    if law is None or not law.parts:
-        return ()
-    lines = []
-    for term, group in itertools.groupby(law.parts, key=lambda part: part.term):
-        parts, unit = list(group), units.unit(*term.powers).text
-        numbers = ", ".join(f"{part.axis} {_given(part, units)}".strip() for part in parts)
-        lines.append(f"{term.words}: {numbers} {unit}")
-    beside = "beside the central force there is " if law.central else "the motion shows "
-    return (beside + "; and ".join(lines),)
-
-
-def _metrics(law: VelocityLaw | None, units: GivenUnits) -> dict[str, Any]:
-    """The same as numbers."""
-    parts = [
-        {"name": part.term.name, "axis": part.axis, "unit": units.unit(*part.term.powers).text}
-        | {key: getattr(_given(part, units), key) for key in ("value", "low", "high")}
-        for part in (() if law is None else law.parts)
-    ]
-    return {"velocity_parts": parts} if parts else {}
-
-
-def _given(part: VelocityPart, units: GivenUnits) -> Estimate:
-    return part.coefficient.times(units.factor(*part.term.powers))

@@ -1,6 +1,5 @@
 """The problem for a recovery: samples, references to compare with, and what else must hold."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +14,7 @@ from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
 from symreg.fit.samples import Samples
 from symreg.formulas.units import parse_units, strength_unit, units_in_headers
-from symreg.recovery.config import RecoverConfig, words
+from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import (
     PAIR_COLUMNS,
     PAIR_SPATIAL,
@@ -28,6 +27,7 @@ from symreg.recovery.references import Reference, in_units, of_field, of_table, 
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.user_table import (
     UserTable,
+    assigned,
     full_headers,
     group_numbers,
     in_written_names,
@@ -36,11 +36,9 @@ from symreg.recovery.user_table import (
     require_names,
     samples_of,
     sigma_column,
-    sigmas_of_features,
     spreadsheet,
     telling,
     with_indicators,
-    without_unit,
     written_names,
 )
 
@@ -90,11 +88,14 @@ class Problem:
     screened: bool = False
 
     def noted(
-        self, notes: tuple[str, ...], gate: Gate, metrics: Mapping[str, Any] | None = None
+        self,
+        notes: tuple[str, ...],
+        gates: tuple[Gate, ...] = (),
+        metrics: Mapping[str, Any] | None = None,
     ) -> "Problem":
-        """The same with notes, another condition, and more numbers."""
+        """The same with notes, other conditions, and more numbers."""
         return replace(
-            self, notes=(*self.notes, *notes), gates=(*self.gates, gate),
+            self, notes=(*self.notes, *notes), gates=(*self.gates, *gates),
             metrics=self.metrics | dict(metrics or {}),
         )  # fmt: skip
 
@@ -180,27 +181,24 @@ def of_user_table(source: Source, config: RecoverConfig) -> Problem:
     """
     if config.pair:
         return _pair(source, config)
-    if not config.feature_names:
+    if not isinstance(source, pd.DataFrame) and (sheet := spreadsheet(source)) is not None:
+        source = sheet
+    _, there = read_columns(source)
+    targets, features = (full_headers(texts, there) for texts in (config.target, config.features))
+    if not features:
         raise ValueError(
             "--features is missing; name the columns that the target may depend on: "
             "--features r,m1,m2."
         )
-    if not isinstance(source, pd.DataFrame) and (sheet := spreadsheet(source)) is not None:
-        source = sheet
-    _, there = read_columns(source)
-    targets, features = (
-        full_headers(names, there) for names in (config.target_names, config.feature_names)
-    )
     config = replace(config, target=targets, features=features)
-    if len(config.target_names) > 1:
+    if len(targets) > 1:
         return _vector(source, config)
     return _scalar(source, config)
 
 
 def _scalar(source: Source, config: RecoverConfig) -> Problem:
-    (target,) = config.target_names
-    names = (target, *config.feature_names)
-    require_names(target, config.feature_names)
+    target, *features = names = (*config.target, *config.features)
+    require_names(target, features)
     if config.per_group in names:
         raise ValueError(
             f"--per-group {config.per_group} is the target or a feature too; it can be one."
@@ -218,8 +216,8 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         )  # fmt: skip
         units = {written[name]: unit for name, unit in units.items()}
         target = written[target]
-    features, left_out = telling(read.table, [written[name] for name in config.feature_names])
-    sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
+    features, left_out = telling(read.table, [written[name] for name in config.features])
+    sigmas = _sigmas(config)
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
         samples_of(replace(read, table=table), target, features, config.groups, config.sigma,
@@ -237,6 +235,8 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
     notes += (unused,) * bool(unused)
+    if config.groups is None and (copies := len(samples.y) - samples.n_effective):
+        notes += (f"rows that repeat others ({copies} of {len(samples.y)}) count with them as one",)
     columns = {text: name for name, text in renamed.items()}
     values: tuple[str | int | float, ...] = ()
     if config.per_group:
@@ -254,18 +254,12 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
 
 
 def _units(config: RecoverConfig, names: Sequence[str]) -> dict[str, Unit]:
-    """Units by column; several in one text are apart where the name of a column follows."""
-    stems = {without_unit(name): name for name in names} | {name: name for name in names}
-    ahead = "|".join(re.escape(name) for name in stems)
-    texts = [
-        text for each in words(config.units) for text in re.split(rf"\s+(?=(?:{ahead})\s*=)", each)
-    ]
-    parts = [text.partition("=") for text in texts]
-    given = [stems.get(name.strip(), name.strip()) for name, _, _ in parts]
-    if twice := [name for name in names if given.count(name) > 1]:
-        raise ValueError(f"--units gives {twice[0]} twice; give it one unit.")
-    full = tuple(f"{stems.get(n.strip(), n)}{equals}{unit}" for n, equals, unit in parts)
-    return parse_units(full, tuple(names))
+    return parse_units(assigned(config.units, names, "units", "name=unit, as in r=au"), names)
+
+
+def _sigmas(config: RecoverConfig) -> dict[str, str]:
+    form = "feature=column, or a number: r=s_r, r=0.02 or r=5%"
+    return assigned(config.sigma_of, config.features, "sigma-of", form)
 
 
 def _copied(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
@@ -281,7 +275,7 @@ def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
 
 def _vector(source: Source, config: RecoverConfig) -> Problem:
     _refuse(config, ("units", "trials", "sigma_of", "per_group"), "the components of a vector")
-    targets, features = config.target_names, config.feature_names
+    targets, features = config.target, config.features
     axes = [name for name in features if name in ("x", "y", "z")]
     if len(axes) != len(targets):
         raise ValueError(
@@ -345,7 +339,7 @@ def _pair(source: Source, config: RecoverConfig) -> Problem:
 
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
-    sigmas = sigmas_of_features(words(config.sigma_of), config.feature_names)
+    sigmas = _sigmas(config)
     numbers = (
         *names,
         *filter(None, map(sigma_column, (config.sigma, config.trials, *sigmas.values()))),
@@ -357,7 +351,7 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         config.seed,
         labels,
         config.bad_rows,
-        (*config.target_names, sigma_column(config.sigma) or ""),
+        (*config.target, sigma_column(config.sigma) or ""),
     )
 
 

@@ -24,7 +24,7 @@ def grain(values: np.ndarray) -> float:
         return 0.0
     mantissa, exponent = np.frexp(values)
     for bits in BITS:
-        if np.all(mantissa * 2.0**bits == np.round(mantissa * 2.0**bits)):
+        if np.allclose(mantissa * 2.0**bits, np.round(mantissa * 2.0**bits), rtol=1e-15, atol=0):
             return float(np.median(np.ldexp(1.0, exponent - bits)))
     for decimals in DECIMALS:
         if np.allclose(values, np.round(values, decimals), rtol=0, atol=1e-12 * largest):
@@ -53,4 +53,5 @@ def unreadable(samples: ForceSamples, units: GivenUnits) -> tuple[str, Gate] | N
         f"{READABLE:.0%}"
     )
     told = f"rounding of {step / pull:.0%} of the pull in a step"
-    return note, stated("readable at this step", False, f"at most {MOST:.0%} of it", told)
+    asked = f"rounding of at most {MOST:.0%} of it"
+    return note, stated("readable at this step", False, asked, told)

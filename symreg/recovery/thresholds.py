@@ -66,9 +66,8 @@ class Thresholds:
     cell_right: float = 0.7
     """The same in every cell of distance, speed and direction."""
     answered: float = 0.5
-    """Smallest share of far states on which a model says anything."""
-    rolled_answered: float = 0.9
-    """The same on its own predictions, within the distances that it answers."""
+    """Smallest share of far states on which a model says anything; between the distances of these,
+    no answer is a wrong one."""
     lookup_ratio: float = 2.0
     """Smallest ratio of the mean error of the best lookup of the same orbits to the model's own."""
     field_error: float = 0.05
@@ -85,9 +84,6 @@ class Thresholds:
     dependence on distance."""
     ellipse_likeness: float = 0.5
     """Smallest cosine between a Keplerian model's errors after a kick and a fitted ellipse's."""
-    locality: float = 0.9
-    """Smallest locality of a Newtonian model's Jacobian: 1 if a prediction depends on the last two
-    positions alone, as a second-order law requires."""
 
 
 THRESHOLDS = Thresholds()

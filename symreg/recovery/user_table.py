@@ -4,15 +4,15 @@ import keyword
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 
 from orbits.expressions import CONSTANTS, FUNCTIONS, TYPED
+from orbits.files import parsing
 from orbits.options import require_known
 from orbits.quantities import carried_unit
 from orbits.tables import (
@@ -28,6 +28,7 @@ from orbits.units import parse_unit
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
 from symreg.formulas.units import HEADER_UNIT
+from symreg.recovery.config import words
 
 LARGEST_TARGET = TYPED.number / 10
 """Of a target's numbers, so that a formula can hold them, and of their standard errors."""
@@ -132,7 +133,7 @@ def samples_of(
         table[list(features)].to_numpy(dtype=float),
         y,
         tuple(features),
-        group_numbers(table, groups),
+        group_numbers(table, groups, features),
         target=target,
         row_numbers=table.index.to_numpy(),
     )
@@ -157,19 +158,35 @@ def samples_of(
     )
 
 
-def sigmas_of_features(texts: Sequence[str], features: Sequence[str]) -> dict[str, str]:
-    """`--sigma-of` for each feature; refuses a text that is not `name=column`, or no feature."""
-    sigmas = {}
+def assigned(texts: Iterable[str], names: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """The values that texts such as `r=au` give to columns, by name.
+
+    Several stand in one text, apart at commas or where the name of a column follows. A column may
+    be named without its unit; its whole name goes before commas and equals signs in it.
+
+    Raises:
+        ValueError: if a text is no assignment (says its `form`), or a column is not known or is
+            given twice.
+    """
+    stems = {without_unit(name): name for name in names} | {name: name for name in names}
+    longest = sorted(stems, key=len, reverse=True)
+    column = "|".join(map(re.escape, longest))
+    values: dict[str, str] = {}
     for text in texts:
-        name, equals, given = (part.strip() for part in text.partition("="))
-        if not (equals and given):
-            raise ValueError(
-                f"--sigma-of {text!r}: write feature=column, or a number: r=s_r, r=0.02 or r=5%."
-            )
-        if require_known("feature", name, features) in sigmas:
-            raise ValueError(f"--sigma-of: {name} is there twice.")
-        sigmas[name] = given
-    return sigmas
+        # a name may hold what stands between assignments: its number is put in its place
+        marked = re.sub(
+            rf"(?:^|[\s,]+)({column})\s*=", lambda m: f",\0{longest.index(m[1])}=", text
+        )
+        for part in words(marked):
+            name, equals, value = (each.strip() for each in part.partition("="))
+            name = longest[int(name[1:])] if name.startswith("\0") else name
+            if not (equals and value):
+                raise ValueError(f"--{option} {name + equals!r}: write {form}.")
+            name = require_known("column", stems.get(name, name), names)
+            if name in values:
+                raise ValueError(f"--{option} gives {name} twice; give it once.")
+            values[name] = value
+    return values
 
 
 def written_names(names: Sequence[str], there: Sequence[str] = ()) -> dict[str, str]:
@@ -236,8 +253,12 @@ def without_unit(header: str) -> str:
     return header[: match.start()].strip()
 
 
-def full_headers(names: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
-    """The columns meant by names: `F` is the column `F [N]`, if none is called F."""
+def full_headers(texts: Iterable[str], there: Sequence[str]) -> tuple[str, ...]:
+    """The columns meant by texts, apart at commas: `F` is the column `F [N]`, if none is called F.
+
+    A text that is the whole name of a column is that column, commas and all.
+    """
+    names = [name for text in texts for name in ((text,) if text in there else words(text))]
     stems: dict[str, list[str]] = {}
     for header in there:
         stems.setdefault(without_unit(header), []).append(header)
@@ -258,15 +279,14 @@ def spreadsheet(path: str | os.PathLike[str]) -> pd.DataFrame | None:
     if engine is None:
         return None
     try:
-        return pd.read_excel(path, engine=engine)
+        with parsing(path, "spreadsheet"):
+            return pd.read_excel(path, engine=engine)
     except ImportError:
         package = {"odf": "odfpy"}.get(engine, engine)
         raise ValueError(
             f"{path}: a spreadsheet is read with {package} (pip install {package}); or save the "
             "sheet as CSV."
         ) from None
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise ValueError(f"{path} is not a readable spreadsheet ({error!s:.200}).") from None
 
 
 def require_names(target: str, features: Sequence[str]) -> None:
@@ -325,11 +345,19 @@ def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
     return factor if factor and away <= ALIKE * np.max(np.abs(values)) else None
 
 
-def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
-    """(row,) numbers of the groups: equal values of a column, or each row by itself."""
-    if groups is None:
+def group_numbers(
+    table: pd.DataFrame, groups: str | None, features: Sequence[str] = ()
+) -> np.ndarray:
+    """(row,) numbers of the groups: equal values of a column, or each row with its copies.
+
+    Rows are copies if all of equal features are equal: what is measured twice differs somewhere.
+    """
+    if groups is not None:
+        return _ordered(table[groups])[1]
+    copies = table.duplicated()
+    if not copies.any() or not table.duplicated([*features]).equals(copies):
         return np.arange(len(table))
-    return _ordered(table[groups])[1]
+    return table.groupby([*table], sort=False, dropna=False).ngroup().to_numpy()
 
 
 def _ordered(values: pd.Series) -> tuple[list[Any], np.ndarray]:

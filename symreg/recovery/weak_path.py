@@ -1,4 +1,6 @@
-"""The equations of motion of one body along its path, integrated against bumps: no differences.
+"""The equations of motion of one body: integrated along its path, or state by state.
+
+Integrals against bumps need no differences.
 
 For bumps phi_j of compact support, int phi_j'' x dt = int phi_j a dt. Narrow bumps, begun every
 half of their half-width, span what wider ones see too, once the rows are weighed by their whole
@@ -20,6 +22,8 @@ from jaxtyping import Float
 from scipy.linalg import solve_triangular
 
 from orbits.derivatives.bumps import bump
+from orbits.derivatives.methods import truncation
+from orbits.force_samples import ForceSamples, axes_of, vectors
 
 NARROWEST, WIDEST = 6, 60
 """Samples in half a bump."""
@@ -29,6 +33,9 @@ LONGEST = 800
 """Samples weighed together: a covariance of so many is fast."""
 FLOOR = 1e-6
 """Share of an acceleration that curves and sums leave without noise."""
+
+CURVE_ERROR = 1e-5
+"""Relative error of an acceleration state by state, apart from its noise."""
 
 Vectors = Float[np.ndarray, "row axis"]
 
@@ -42,7 +49,7 @@ class Path:
         position: (row, axis) from the centre of the force, au.
         moved: (row, axis) whose second derivative is the acceleration, au; of two bodies the first.
         velocity: (row, axis) au/yr.
-        stretches: rows of each, evenly sampled.
+        stretches: rows of each, evenly sampled; none for forces that are known state by state.
         dt: yr.
         noise: standard error of a coordinate, au.
         truncation: (row, axis) error of an acceleration that is not noise, au/yr^2.
@@ -58,10 +65,48 @@ class Path:
     truncation: Vectors
 
 
+def path_of(samples: ForceSamples) -> Path | None:
+    """The path along which forces were measured, or their states; None without velocities."""
+    table, attributes = samples.table, samples.attributes
+    if f"v_{axes_of(table)[0]}" not in table:
+        return None
+    position, velocity, dt = vectors(table), vectors(table, "v_"), float(attributes.get("dt") or 0)
+    several = "body" in table or len(attributes.get("bodies") or ()) > 2
+    if attributes.get("readout") != "measured" or not dt or several:
+        return Path(np.zeros(len(table)), position, position, velocity, (), dt, 0.0, 0 * position)
+    moved, time = position, table["time"].to_numpy()
+    if "x1" in table:
+        moved = table[[f"{axis}1" for axis in axes_of(table)]].to_numpy()
+    orbit = table["orbit"].to_numpy()
+    cuts = np.flatnonzero((np.diff(orbit) != 0) | (np.abs(np.diff(time) / dt - 1) > 1e-3)) + 1
+    ends = [0, *cuts.tolist(), len(table)]
+    stretches = [slice(a, b) for a, b in itertools.pairwise(ends) if b - a >= 2 * NARROWEST - 1]
+    noise = float(samples.metrics["noise"])
+    if starts := attributes.get("starts"):
+        time = time + np.array(starts)[orbit] - min(starts)
+    coarse = np.zeros_like(moved)
+    for rows in stretches:
+        coarse[rows] = truncation(moved[rows], dt, noise)
+    return Path(time, position, moved, velocity, stretches, dt, noise, coarse)
+
+
+class PointRows:
+    """Accelerations state by state, in their standard errors."""
+
+    def __init__(self, acceleration: Vectors, error: Vectors) -> None:
+        size = np.linalg.norm(acceleration, axis=1)[:, None]
+        self.weight = 1 / np.maximum(np.hypot(error, CURVE_ERROR * size), np.finfo(float).tiny)
+        self.wanted = (acceleration * self.weight).ravel()
+
+    def rows(self, accelerations: Float[np.ndarray, "row axis column"]) -> np.ndarray:
+        """(equation, column) accelerations in standard errors."""
+        return (accelerations * self.weight[:, :, None]).reshape(self.wanted.size, -1)
+
+
 @lru_cache(maxsize=64)
 def _bumps(half_width: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
     """(bump, time) phi and phi'' by the number of samples, phi of sum one."""
-    phi, _, second = bump(half_width)
+    phi, second = bump(half_width)
     starts = range(0, samples - len(phi) + 1, max(1, half_width // 2))
     values = np.zeros((2, len(starts), samples))
     for row, first in enumerate(starts):
@@ -137,14 +182,6 @@ class WeakPath:
             flat = np.einsum("jt,tac->ajc", matrix, some).reshape(len(factor), -1)
             parts.append(solve_triangular(factor, flat, lower=True))
         return np.concatenate(parts)
-
-    def unexplained(self, residual: np.ndarray) -> float:
-        """Rms of (equation,) residuals beyond their errors, of one coordinate, au/yr^2."""
-        sizes = [len(factor) for factor in self.factors]
-        parts = np.split(residual, np.cumsum(sizes)[:-1])
-        square = [np.mean((f @ part) ** 2) - np.mean(f**2) * len(f)
-                  for f, part in zip(self.factors, parts, strict=True)]  # fmt: skip
-        return float(np.sqrt(max(np.average(square, weights=sizes), 0.0)))
 
     def rows(
         self, accelerations: Float[np.ndarray, "row axis column"]

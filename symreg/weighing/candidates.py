@@ -7,8 +7,8 @@ import numpy as np
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.forces import GM_SYMBOL, parse_law
+from symreg.weighing.beside import beside_law
 from symreg.weighing.config import WeighConfig
-from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, misfit_of
 from symreg.weighing.fit import LawFit, best_of, first_exponent, fitted
 from symreg.weighing.records import Alternative, CurvePoint
@@ -38,7 +38,7 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray, unit: f
 
     In a power G multiplies m/r^n with r in the `unit`, au.
 
-    The nearest power first. If it leaves something that no drag explains, a free curve shows
+    The nearest power first. If it leaves what no force beside it explains, a free curve shows
     whether any function of distance does; only then are other families tried and formulas for the
     curve searched.
     """
@@ -49,7 +49,7 @@ def select(equations: Equations, config: WeighConfig, extra: np.ndarray, unit: f
     errors = errors_of(equations, power, config.noise)
     if (
         np.max(errors.misfit) > equations.ADEQUATE
-        and beside_drag(equations, power, errors, extra, config.noise)[1] is None
+        and beside_law(equations, power, errors, extra, config.noise).law is None
     ):
         left = float(np.max(errors.misfit))
         curve = explaining_curve(equations, power, extra)

@@ -29,13 +29,9 @@ class PointEquations(Equations):
         states = system.position.shape[1]
         one, none = sparse.identity(states, format="csr"), sparse.csr_matrix((states, states))
         # positions are exact: what is left is the model's own error
-        self._arranged(system, [Bumps(1, one, none, none, 0.0, 1.0, 1.0)])
+        self._arranged(system, [Bumps(1, one, none, 0.0, 1.0, 1.0)])
         moved = np.moveaxis(acceleration, 1, 0)
         self.left = np.concatenate([moved[:, :, i].ravel() for i in self.seen])
-
-    def drag(self) -> np.ndarray | None:
-        """None: forces come without velocities."""
-        return None
 
 
 def system_of(samples: ForceSamples, orbit: int = -1) -> tuple[System, np.ndarray, list[str]]:

@@ -33,6 +33,8 @@ class Weighing(Result):
         misfit: largest share of a body's acceleration that neither law nor noise explains.
         drag: coefficient of -v in every acceleration, beside the law; undetermined if neither
             law nor drag explains all, and for forces without velocities.
+        left_over: the force that acts beside the law, if one does: name, unit, and for each axis
+            value, low and high.
         momentum: whether it is conserved.
         curve: the free curve over the law.
         alternatives: families tried.
@@ -59,6 +61,7 @@ class Weighing(Result):
     central: bool
     misfit: float
     drag: Estimate
+    left_over: tuple[dict[str, Any], ...]
     momentum: Momentum
     curve: tuple[CurvePoint, ...]
     alternatives: tuple[Alternative, ...]

@@ -46,7 +46,6 @@ class Bumps:
     Attributes:
         half_width: samples.
         phi: (bump, time) values, each row summing to one.
-        first: (bump, time) their first time derivatives, yr^-1.
         second: (bump, time) their second time derivatives, yr^-2.
         noise: standard error of an integral for unit noise in positions, yr^-2.
         overlap: roughly, number of equivalent bumps.
@@ -55,7 +54,6 @@ class Bumps:
 
     half_width: int
     phi: sparse.csr_matrix
-    first: sparse.csr_matrix
     second: sparse.csr_matrix
     noise: float
     overlap: float
@@ -81,7 +79,7 @@ def bumps(samples: int, dt: float, ratio: float, stretches: int = 1) -> list[Bum
 
 
 def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps:
-    phi, first, second = bump(half_width)
+    phi, second = bump(half_width)
     length = len(phi)
     # bumps begun per half-width
     # bumps of one width in all stretches: the narrowest would be tens of thousands
@@ -90,7 +88,7 @@ def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps
     columns = (starts[:, None] + np.arange(length)).ravel()
     pointer = np.arange(0, len(columns) + 1, length)
     total = phi.sum()
-    phi, first, second = phi / total, first / (total * dt), second / (total * dt**2)
+    phi, second = phi / total, second / (total * dt**2)
 
     def matrix(values: np.ndarray) -> sparse.csr_matrix:
         shape = (len(starts), samples)
@@ -101,7 +99,7 @@ def _of_width(samples: int, dt: float, half_width: int, stretches: int) -> Bumps
     square = float(np.sum(phi**2))
     overlap = max(1.0, 1 / (step * square))
     norm = float(np.linalg.norm(second))
-    return Bumps(half_width, matrix(phi), matrix(first), matrix(second), norm, overlap, square)
+    return Bumps(half_width, matrix(phi), matrix(second), norm, overlap, square)
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class System:
         dt: yr.
         names: of the bodies.
         inertial: whether the frame is; else the first body is at rest at its origin.
-        velocity: (stretch, time, body, axis) au/yr; only used for relativity.
+        velocity: (stretch, time, body, axis) au/yr; of what acts beside the law.
     """
 
     position: np.ndarray
@@ -314,21 +312,6 @@ class Equations:
         return np.concatenate(
             [self._applied(s.phi, forces[i]) for s in self.sets for i in self.seen]
         )
-
-    def drag(self) -> np.ndarray | None:
-        """(row, 1 + axis) effect of a drag -v of unit strength, and a constant acceleration.
-
-        With both, the dragging medium may itself move: -k (v - w) = -k v + k w.
-        """
-        # int phi (-v) dt = int phi' x dt: no velocity is measured, and none is needed
-        position = np.moveaxis(self.system.position, 1, 0)
-        columns = [np.concatenate(
-            [self._applied(s.first, position[:, :, i]) for s in self.sets for i in self.seen]
-        )]  # fmt: skip
-        axes = position.shape[-1]
-        if self.system.inertial:  # of relative positions nothing constant is left
-            columns += list(np.tile(np.eye(axes), len(columns[0]) // axes))
-        return np.stack(columns, axis=1)
 
     def spread(self, rows: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Functions of time for (estimate, row) combinations of the rows.

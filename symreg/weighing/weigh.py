@@ -22,9 +22,9 @@ from orbits.simulators.relativity import post_newtonian
 from orbits.units import LENGTHS, G, GivenUnits
 from symreg.engines import choose_engine
 from symreg.formulas.watch import Watch
+from symreg.weighing.beside import beside_law
 from symreg.weighing.candidates import granted_shape, select, simple
 from symreg.weighing.config import WeighConfig
-from symreg.weighing.drag import beside_drag
 from symreg.weighing.errors import Errors, errors_of, momentum
 from symreg.weighing.fit import LawFit, fitted
 from symreg.weighing.forces import PointEquations, system_of
@@ -99,20 +99,20 @@ def _weigh(data: Data, config: WeighConfig, say: Progress) -> Weighing:
         same, fit = power is fit, fitted(equations, fit.shape, fit.parameters, extra)
         power = fit if same else fitted(equations, power.shape, power.parameters, extra)
     errors = errors_of(equations, fit, config.noise)
-    drag, beside = beside_drag(equations, fit, errors, extra, config.noise)
-    if beside is not None:  # the law is that which acts beside the drag
-        fit, errors, extra = beside
+    beside = beside_law(equations, fit, errors, extra, config.noise)
+    if beside.law is not None:  # what acts beside that force
+        fit, errors, extra = beside.law
         power = fitted(equations, power.shape, power.parameters, extra)
         if isinstance(fit.shape, Power):
             free = errors_of(equations, power, config.noise)
             fit = simple(equations, power, free, extra)
             errors = errors_of(equations, fit, config.noise)
-    central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside is None
+    central = bool(np.max(errors.misfit) <= equations.CENTRAL) and beside.law is None
     free = errors if power is fit else errors_of(equations, power, config.noise)
     k = len(power.masses)
     exponent = Estimate.of(power.parameters[0], float(np.sqrt(free.covariance[k, k])))
     law, formula = name_of(fit, central, units)
-    explained = central or beside is not None
+    explained = central or beside.law is not None
     whole = Whole(_masses(system, fit, errors, config, units), None, None)
     if integrated:
         granted = parse_law(config.law or "newton")
@@ -131,7 +131,8 @@ def _weigh(data: Data, config: WeighConfig, say: Progress) -> Weighing:
         scale=scale_of(fit, given, units),
         central=central,
         misfit=float(np.max(errors.misfit)),
-        drag=(drag if central or beside is not None else Estimate()).times(units.factor(0, -1)),
+        drag=(beside.drag if explained else Estimate()).times(units.factor(0, -1)),
+        left_over=tuple(beside.kind.rows(beside.numbers, units, "xyz") if beside.law else ()),
         momentum=(
             Momentum(*momentum(equations, fit.masses, errors.noise))
             if system.inertial
@@ -150,7 +151,8 @@ def _weigh(data: Data, config: WeighConfig, say: Progress) -> Weighing:
         versions=versions(),
         seconds=time.monotonic() - began,
     )
-    explanation = explanation_of(result, beside is not None)
+    words = beside.kind.sentence(beside.numbers, units, "xyz") if beside.law else ""
+    explanation = explanation_of(result, words)
     return replace(result, summary=summary_of(result, fit.shape.lengths), explanation=explanation)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import sympy
 
+from orbits.estimates import Estimate
 from orbits.forces import GM_SYMBOL, ForceLaw
 from orbits.units import LENGTHS, GivenUnits
 from symreg.formulas.expressions import rounded
@@ -117,8 +118,9 @@ def summary_of(result: Weighing, lengths: Mapping[str, float]) -> dict[str, str]
             power = lengths.get(name, 0)
             unit = units["length"] if power == 1 else f"{units['length']}^{power:g}"
             facts[f"{name}, {unit}" if power else name] = str(value)
-    if result.drag.value is not None and not result.central:
-        facts[f"drag, 1/{units['time']}"] = str(result.drag)
+    for row in result.left_over:
+        name = " ".join(filter(None, (row["name"], row["axis"])))
+        facts[f"{name}, {row['unit']}"] = str(Estimate(row["value"], row["low"], row["high"]))
     if result.unseen is not None:
         facts |= of_the_unseen(result.unseen, units)
     if result.relativity is not None:
@@ -130,8 +132,8 @@ def summary_of(result: Weighing, lengths: Mapping[str, float]) -> dict[str, str]
     return facts
 
 
-def explanation_of(result: Weighing, dragged: bool) -> str:
-    """A weighing's conclusion."""
+def explanation_of(result: Weighing, beside: str) -> str:
+    """A weighing's conclusion; `beside` is the force beside the law, in words, if there is one."""
     weighed = sum(mass.weighable for mass in result.masses)
     if result.unseen_found:
         lines = [
@@ -140,11 +142,10 @@ def explanation_of(result: Weighing, dragged: bool) -> str:
         ]
     elif result.central:
         lines = [f"{result.law} explains the motion; {weighed} of {result.bodies} bodies weighed."]
-    elif dragged:
+    elif beside:
         lines = [
-            f"No law of the distance alone explains the motion: there is a drag of {result.drag} "
-            f"1/{result.units['time']}. The masses and the exponent are those of the attraction "
-            "beside it."
+            f"No law of the distance alone explains the motion: there is {beside}. The masses and "
+            "the exponent are those of the attraction beside it."
         ]
     else:
         lines = [

@@ -16,9 +16,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import orbits
-from symreg.recovery.config import RecoverConfig
 from symreg.recovery.leftovers import leftovers
-from symreg.recovery.motion import problems_of
 
 GM = orbits.GM_SUN
 LAWS = {
@@ -86,7 +84,7 @@ def drawn(law, kind, noise, random):
 
 def named(left):
     """The kinds of the parts, all drags alike."""
-    names = (part.kind.name.split("(")[0] for part in left.parts)
+    names = (part.kind.name for part in left.parts)
     return {"drag" if "drag" in name else name for name in names}
 
 
@@ -103,10 +101,9 @@ def main():
         t, x, size = drawn(law, kind, noise, np.random.default_rng([options.seed, k]))
         began = time.process_time()
         forces = orbits.measure_forces(orbits.from_arrays(x[None], time=t))
-        left, found = leftovers(forces), problems_of(forces, RecoverConfig())
+        left = leftovers(forces)
         names, sure = named(left), max((part.sure for part in left.parts), default=0.0)
-        parts = {each["name"] for each in found[0].metrics.get("velocity_parts", ())}
-        said = bool(names or left.unnamed or parts)
+        said = bool(names or left.unnamed)
         good = names == ({kind} - {"none"}) and not left.unnamed
         counted, right, sayings = counted + 1, right + good, sayings + said
         unsaid += kind != "none" and not said

@@ -110,7 +110,7 @@ def verdict(model, law: str, seed: int) -> dict:
         "failed": list(dict.fromkeys(failed)), "kick": min(kick_r2.values()),
         "orbit": orbit["r2"], "beside": as_json(comparison),
         "mean": far.mean_error, "right": far.all.right, "least": far.all.bound(),
-        "answered": far.all.answered, "error": far.all.error, "closed_loop": far.rolled.right,
+        "answered": far.answered, "error": far.all.error, "closed_loop": far.rolled.right,
         "families": {name: [each.error, each.right] for name, each in far.families.items()},
         "pasts": {name: [each.error, each.right] for name, each in far.pasts.items()},
         "followed": far.followed,

@@ -27,7 +27,7 @@ def ellipses():
 
 @pytest.mark.parametrize("half_width", [8, 20, 61])
 def test_a_bump_keeps_the_identity_for_polynomials(half_width):
-    phi, first, second = bump(half_width)
+    phi, second = bump(half_width)
     t = np.arange(-half_width + 1, half_width, dtype=float)
     assert abs(second.sum()) < 1e-12
     assert abs(np.sum(second * t)) < 1e-10
@@ -35,9 +35,6 @@ def test_a_bump_keeps_the_identity_for_polynomials(half_width):
     for k in (4, 6, 8):
         whole = np.sum(phi * k * (k - 1) * t ** (k - 2))
         assert np.sum(second * t**k) == pytest.approx(whole, rel=1e-9)
-    for k in (1, 3, 5, 7, 9):
-        slope = -np.sum(phi * k * t ** (k - 1))
-        assert np.sum(first * t**k) == pytest.approx(slope, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)

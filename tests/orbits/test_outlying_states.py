@@ -34,7 +34,9 @@ def test_single_slips_are_found(noise, rows):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-4])
-@pytest.mark.parametrize("span", [(150, 161), (40, 41), (300, 304), (381, 399)])
+@pytest.mark.parametrize(
+    "span", [(150, 161), (40, 41), (300, 304), (381, 399), (370, 399), (100, 160)]
+)
 def test_a_displaced_block_is_found_with_its_shift(noise, span):
     x = noisy(ellipse(0.2), noise)
     x[span[0] : span[1] + 1] += [0.4, -0.25]

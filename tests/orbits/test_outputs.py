@@ -66,9 +66,11 @@ BOMB = "\n".join(["- &a0 [x, x]", *DOUBLED])
         "x: &x 1\ny: [" + "*x, " * 200 + "]",
         "a: " + "b" * 2**20,
         BOMB,
+        "a: !!timestamp x",
+        "a: !!binary é",
     ],
 )
-def test_yaml_that_would_never_end_is_refused_wherever_it_is_read(text, tmp_path, refused):
+def test_yaml_that_never_ends_or_is_none_is_refused_wherever_it_is_read(text, tmp_path, refused):
     (tmp_path / "options.yaml").write_text(text)
     began = time.monotonic()
     with pytest.raises(ValueError, match=r"options\.yaml (is|contains)"):

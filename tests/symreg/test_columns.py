@@ -223,6 +223,54 @@ def test_a_column_has_one_unit():
         symreg.recover(table, target="F", features="r,m", units=units)
 
 
+def scattered(rows, seed=0):
+    noise = 1 + 0.01 * np.random.default_rng(seed).standard_normal(len(rows))
+    return rows.assign(F=rows["F"] * noise)
+
+
+def test_rows_that_repeat_others_count_with_them_as_one():
+    def samples_of(*parts):
+        problem = of_user_table(pd.concat(parts), RecoverConfig(target="F", features="r,m"))
+        return problem.samples.n_effective, [each for each in problem.notes if "repeat" in each]
+
+    once, again = scattered(table), scattered(table, 1)
+    assert samples_of(once) == (40, [])
+    assert samples_of(once, again) == (80, [])  # measured twice
+    note = "rows that repeat others (40 of 80) count with them as one"
+    assert samples_of(once, once) == (40, [note])
+    assert samples_of(once, once[:5])[0] == 40
+
+
+@pytest.mark.slow
+def test_a_law_is_found_where_every_row_is_there_twice():
+    r, m = np.random.default_rng(0).uniform(0.5, 3, (2, 200))
+    once = scattered(pd.DataFrame({"r": r, "m": m, "F": 3.7 * m / r**2}))
+    twice = pd.concat([once, once])
+    options = {"target": "F", "features": "r,m", "null": False, "time_limit": 4}
+    law, same = symreg.recover(once, **options), symreg.recover(twice, **options)
+    assert (law.status, same.status) == ("found", "found")
+    assert same.constant.high - same.constant.low > 0.7 * (law.constant.high - law.constant.low)
+    assert not any("follows" in note for note in same.notes)
+
+
+def test_the_whole_name_of_a_column_goes_before_commas_and_equals_signs(tmp_path):
+    odd = table.rename(columns={"r": "r, in au", "m": "m=1", "F": "F, m=1"})
+    options = {"form": "k*m_1/r_in_au**2", "null": False}
+    units = {"F, m=1": "Msun*au/yr^2", "r, in au": "au", "m=1": "Msun"}
+    errors = {"r, in au": 1e-6, "m=1": "0.001%"}
+    names = {"target": "F, m=1", "features": ["r, in au", "m=1"]}
+    law = symreg.recover(odd, **names, units=units, sigma_of=errors, **options)
+    assert law.coefficients["k"].value == pytest.approx(3.7)
+    assert law.coefficients["k"].unit
+    model = symreg.LawRegressor(**options).fit(odd[["r, in au", "m=1"]], odd["F, m=1"])
+    assert model.predict(odd[["r, in au", "m=1"]]) == pytest.approx(odd["F, m=1"])
+    path = str(tmp_path / "t.csv")
+    odd.to_csv(path, index=False)
+    words = ["--target", "F, m=1", "--features", "r, in au", "m=1", "--form", options["form"]]
+    words += ["--units", "F, m=1=Msun*au/yr^2, r, in au=au m=1=Msun", "--no-null", "--quiet"]
+    assert main(["recover", path, str(tmp_path / "l.json"), *words]) == 0
+
+
 class Stream:
     """What polars gives: nothing of pandas, but Arrow's stream."""
 

@@ -36,3 +36,7 @@ def test_independent_features_and_grids_are_not():
     a, b = np.meshgrid(np.linspace(1, 2, 8), np.linspace(1, 2, 8))
     assert not told(a=a.ravel(), b=b.ravel())
     assert not told(a=uniform(0), b=uniform(0) + 0.1 * uniform(1))  # a tenth of its own
+
+
+def test_settings_that_are_measured_again_do_not_follow_one_another():
+    assert not told(a=np.repeat(uniform(0), 3), b=np.repeat(uniform(1), 3))

@@ -119,6 +119,17 @@ def test_a_null_control_goes_as_far_as_the_search_went():
     assert wave.families == farthest
 
 
+def test_a_negative_target_is_searched_as_a_positive_one_is():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.1, 3, (30, 2))
+    y = 2.1 * X[:, 0] * np.exp(-0.8 * X[:, 1]) * (1 + 0.01 * rng.standard_normal(30))
+    first, second = (
+        PortfolioEngine(most=2).search_all(X, sign * y, ["a", "t"], [0], SMALL)[0]
+        for sign in (1, -1)
+    )
+    assert [each.expression for each in second] == [-each.expression for each in first]
+
+
 @pytest.mark.parametrize("name", ["projection", "rational", "expressions"])
 def test_a_limit_holds_with_many_columns(name):
     """Of two hundred columns the ten that matter are searched, and the time is kept to."""

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy
+import torch
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -54,6 +55,18 @@ def test_it_finds_what_recover_finds():
     front = model.equations_
     assert list(front) == ["complexity", "loss", "score", "equation", "sympy_format"]
     assert front["complexity"].is_monotonic_increasing
+    assert model.latex_table().count(r"\\") == len(front) + 1
+    assert np.array_equal(model.predict(X, len(front) - 1), model.predict(X))
+    assert model.sympy(0) == front["sympy_format"][0]
+    with pytest.raises(ValueError, match="and none 99"):
+        model.predict(X, 99)
+    with pytest.raises(ValueError, match="language"):
+        model.code("cobol")
+    assert model.code("c") == "6.6699999999999999*m1*m2/pow(r, 2)"
+    force, at = model.function("torch"), torch.tensor(X.to_numpy(), requires_grad=True)
+    np.testing.assert_allclose(force(at).detach(), model.predict(X))
+    force(at).sum().backward()
+    np.testing.assert_allclose(at.grad[:, 2], -2 * model.predict(X) / X["r"])
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(X), model.predict(X))
 

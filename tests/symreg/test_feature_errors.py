@@ -100,11 +100,11 @@ def test_errors_of_features_reach_the_command(tmp_path):
     ("given", "says"),
     [
         ("r", "write feature=column"),
-        ("R=s_r", "feature 'R' is not known"),
+        ("R=s_r", "column 'R' is not known"),
         ("r=s_R", "did you mean 's_r'?"),
         ("r=-5%", "none below 0"),
         ("r=nan", "must be finite"),
-        ("r=0.1,r=0.2", "r is there twice"),
+        ("r=0.1,r=0.2", "gives r twice"),
     ],
 )
 def test_errors_that_will_not_do_are_said(given, says, tmp_path, refused):

@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 import orbits
 from orbits.derivatives.stepping import stepping
 from orbits.force_samples import vectors
+from orbits.powers import non_central_part
 from orbits.units import GivenUnits
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.leftovers import leftovers
@@ -84,7 +85,7 @@ def test_a_strength_that_grows_with_time_is_told_from_another_exponent(noise):
     assert part.kind.name == "growth"
     assert part.components[0].value == pytest.approx(0.1, rel=1e-4)
     (problem,) = problems_of(forces(TIMES, x), QUICK)
-    assert "% a yr" in " ".join(problem.notes)
+    assert "% yr^-1" in " ".join(problem.notes)
     a, r = problem.samples.y, problem.samples.X[:, 0]
     assert np.median(a * r**2) == pytest.approx(GM, rel=1e-4)  # the law at the first time
 
@@ -151,10 +152,104 @@ def test_a_centre_never_runs_away():
 
 def test_a_force_that_nothing_explains_is_no_law():
     def rates(s, x, v):
-        return kepler(x) * (1 + 0.05 * np.sign(x[0] * x[1])) + 0.3 * np.array([x[1], 0])
+        return kepler(x) * (1 + 0.05 * np.tanh(20 * x[0] * x[1])) + 0.3 * np.array([x[1], 0])
 
     left = leftovers(forces(TIMES, moved(rates)))
     assert not left.complete
+
+
+SI = {"length_unit": "m", "time_unit": "s"}
+EARTH, LOW = 3.986004418e14, [8.5e6, 0.0, 0.0, 0.0, 6200.0, 2000.0]
+
+
+def satellite(beside=lambda s, x, v: 0.0, noise=0.0, count=500):
+    """(time,) s and (time, axis) m of a satellite of the Earth's, with a force beside its pull."""
+    t = np.linspace(0, 3e4, count)
+    rates = lambda s, x, v: -EARTH * x / np.linalg.norm(x) ** 3 + beside(s, x, v)  # noqa: E731
+    return t, noisy(moved(rates, LOW, t), noise)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_drag_in_metres_and_seconds(noise):
+    samples = forces(*satellite(lambda s, x, v: -3e8 * v / (x @ x), noise), **SI)
+    (problem,) = problems_of(samples, QUICK)
+    (row,) = problem.metrics["left_over"]
+    assert (row["name"], row["unit"]) == ("drag over r^2", "m^2 s^-1")
+    assert row["low"] <= 3e8 <= row["high"]
+    assert gates(problem)["nothing left over"]
+
+
+@pytest.mark.parametrize(
+    ("strength", "name", "last"),
+    [
+        (lambda s: 1 - 4e-6 * s, "growth", None),
+        (lambda s: np.exp(-1e-5 * s), "trend", 100 * np.expm1(-0.3 * 495 / 499)),
+        (lambda s: 1 + 0.05 * np.sin(2e-4 * s), "trend", 5 * np.sin(6 * 495 / 499)),
+    ],
+)
+def test_a_strength_changes_with_time_in_any_way(strength, name, last):
+    pull = lambda s, x, v: (1 - strength(s)) * EARTH * x / np.linalg.norm(x) ** 3  # noqa: E731
+    (problem,) = problems_of(forces(*satellite(pull, 0.01), **SI), QUICK)
+    (row,) = problem.metrics["left_over"]
+    assert row["name"] == name
+    assert row["low"] <= (-4e-4 if last is None else last) <= row["high"]
+    assert "a strength that changes with time" in " ".join(problem.notes)
+    r, a = problem.samples.X[:, 0], problem.samples.y
+    assert np.median(a * r**2) == pytest.approx(EARTH, rel=1e-5)  # that of the first time
+
+
+def test_nothing_is_left_of_circles_with_noise():
+    speed = lambda e: (GM * (1 + e) / (1 - e)) ** 0.5  # noqa: E731
+    for seed, (e, noise) in enumerate(((0.01, 1e-4), (0.002, 1e-3), (0.05, 3e-3), (0.001, 1e-6))):
+        t = np.linspace(0, 6, 500)
+        x = noisy(moved(lambda s, x, v: kepler(x), [1 - e, 0, 0, speed(e)], t), noise, seed)
+        assert not leftovers(forces(t, x)).significant
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        lambda s, x, v: kepler(x) * [0.8, 1.2],
+        lambda s, x, v: GM / np.linalg.norm(x) ** 3 * x[::-1] * [-0.5, 0.5] - GM * x,
+    ],
+)
+def test_no_part_is_named_that_is_another_one_at_another_time(rates):
+    t = np.linspace(0, 1.2, 400)
+    problems = problems_of(forces(t, moved(rates, [1, 0.2, 0.5, 5], t)), QUICK)
+    assert [problem.samples.target for problem in problems] == ["a_x", "a_y"]
+    assert problems[0].metrics["left_over"] == []
+
+
+def test_steps_that_are_too_long_leave_something():
+    def midpoint(x, v, dt):
+        middle = x + dt / 2 * v
+        return x + dt * (v + dt / 2 * kepler(x)), v + dt * kepler(middle)
+
+    t, x = stepped(600, 0.004, midpoint)
+    (problem,) = problems_of(forces(t, x), QUICK)
+    assert gates(problem)["nothing left over"] is False
+
+
+def test_noise_across_the_line_is_no_force_there():
+    x = noisy(moved(lambda s, x, v: kepler(x)), 0.03)
+    samples = forces(TIMES, x)
+    (problem,) = problems_of(samples, QUICK)
+    across = non_central_part(vectors(samples.table, "a_"), vectors(samples.table))
+    assert across > 0.15  # of noise alone
+    assert problem.non_central is None
+    assert gates(problem) == {"nothing left over": True}
+
+
+def test_outliers_are_numbers_too():
+    t, x = satellite(noise=1.0)
+    x[[40, 123]] += [3e4, -2e4, 1e4]
+    x[200:217] += [5000, -3000, 1000]
+    (problem,) = problems_of(forces(t, x, **SI), QUICK)
+    single, block = problem.metrics["left_out"]
+    assert single["rows"] == [41, 124]  # as in the file, from one
+    assert single["shift"] is None
+    assert block["rows"] == list(range(201, 218))
+    assert block["shift"] == pytest.approx([5000, -3000, 1000], abs=10)
 
 
 def stepped(n, dt, advance, start=START):
@@ -221,8 +316,8 @@ def test_a_damped_spring_is_no_integrator():
     (problem,) = problems_of(
         forces(t, moved(lambda s, x, v: -5 * x - 0.2 * v, [1, 0.3, 0.4, 1.1], t)), QUICK
     )
-    assert "a drag proportional to the velocity" in " ".join(problem.notes)
-    assert gates(problem) == {}
+    assert "a drag against the velocity, k·v with" in " ".join(problem.notes)
+    assert gates(problem) == {"nothing left over": True}
 
 
 @pytest.mark.slow
@@ -255,6 +350,10 @@ def test_positions_rounded_beside_the_pull_cannot_be_read():
     assert "cannot be read at this step" in " ".join(problem.notes)
     units = GivenUnits({})
     assert unreadable(forces(TIMES, np.round(x, 3)), units) is not None
+    t, far = satellite(count=700)  # in metres numbers are rounded on the way to au
+    mantissa, exponent = np.frexp(far)
+    coarse = forces(t, np.ldexp(np.round(mantissa * 2**8) / 2**8, exponent), **SI)
+    assert unreadable(coarse, GivenUnits(coarse.attributes)) is not None
     for fine in (x, np.round(x, 9), x.astype(np.float32)):
         assert unreadable(forces(TIMES, fine), units) is None
     assert grain(np.round(x, 3)) == 1e-3
@@ -271,6 +370,31 @@ def test_too_few_states_are_counted_as_in_the_file():
         ValueError, match=r"30 orbits of 7 states were given.*at least 9 such states"
     ):
         orbits.measure_forces(data)
+
+
+def test_of_short_series_those_that_show_a_force_are_taken():
+    random = np.random.default_rng(0)
+    parts = []
+    for orbit in range(40):
+        t = 0.02 * np.arange(random.integers(5, 16))
+        start = [random.uniform(0.8, 1.5), 0, 0, 5.5]
+        x = moved(lambda s, x, v: kepler(x), start, t)
+        parts.append(frame(t, x).assign(orbit=orbit))
+    data = orbits.from_table(pd.concat(parts), position="x,y", orbit="orbit")
+    table = orbits.measure_forces(data).table
+    assert np.median(table["a_norm"] * table["r"] ** 2) == pytest.approx(GM, rel=1e-4)
+    assert "stretch(es) of fewer than 9 states were left out" in " ".join(data.attrs["remarks"])
+
+
+def test_two_clocks_are_one_line(tmp_path):
+    x = moved(lambda s, x, v: kepler(x))
+    two = [frame(TIMES, x).assign(orbit="A"), frame(365.25 * TIMES, x).assign(orbit="B")]
+    with pytest.raises(ValueError, match=r"orbit A every 0.01 yr and orbit B every 3.65 yr are"):
+        orbits.from_table(pd.concat(two), position="x,y", orbit="orbit")
+    unequal = np.array([np.zeros((4, 2)), np.zeros((5, 2))], dtype=object)
+    np.savez(tmp_path / "unequal.npz", position=unequal, time=np.arange(5.0))
+    with pytest.raises(ValueError, match="as of rows of unequal length"):
+        orbits.from_table(tmp_path / "unequal.npz")
 
 
 def test_errors_of_accelerations_are_relative_and_say_so():

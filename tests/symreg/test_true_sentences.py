@@ -235,7 +235,7 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
     if not 0.4 < percent(share) < 0.6:  # else the median may be that of either half
         assert percent(median) == pytest.approx(np.median(error[answered]), rel=0.1, abs=0.01)
     assert (float(start), float(stop)) == pytest.approx((radius.min(), radius.max()), rel=0.01)
-    assert int(states) == far.all.states
+    assert int(states) == far.states
     told = re.search(r"it answers ([\d.]+) %, from ([\d.]+) to ([\d.]+) au", said)
     assert (told is None) == answered.all()
     if told is not None:

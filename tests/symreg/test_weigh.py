@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy
+from scipy.integrate import solve_ivp
 
 import orbits
 import symreg
@@ -64,6 +65,38 @@ def test_a_drag_is_no_central_law(drag, two_stars):
     assert found.drag.value == pytest.approx(drag, rel=1e-7)
     assert found.exponent.value == pytest.approx(2.0, abs=1e-9)
     assert "drag" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("beside", "name", "values"),
+    [
+        (lambda t, v, pull: 0.05 * t * pull, "growth", [5]),
+        (lambda t, v, pull: 0.2 * v[:, ::-1] * [1, -1], "magnetic", [0.2]),
+        (
+            lambda t, v, pull: -0.01 * np.linalg.norm(v, axis=1)[:, None] * v,
+            "quadratic drag",
+            [0.01],
+        ),
+        (lambda t, v, pull: np.tile([0.02, 0.01], (2, 1)), "uniform", [0.02, 0.01]),
+    ],
+)
+def test_a_force_beside_the_law_is_named_as_for_one_body(beside, name, values):
+    masses = np.array([[3.0], [1.0]])
+
+    def rates(t, y):
+        x, v = y.reshape(2, 2, 2)
+        line = x[1] - x[0]
+        pull = orbits.G * np.array([line, -line]) * masses[::-1] / np.hypot(*line) ** 3
+        return np.concatenate([v, pull + beside(t, v, pull)]).ravel()
+
+    start = [-0.25, 0, 0.75, 0, 0, -2.5, 0, 7.5]
+    t = np.linspace(0, 3, 900)
+    y = solve_ivp(rates, (0, 3), start, t_eval=t, rtol=1e-12, atol=1e-12, method="DOP853").y
+    found = symreg.weigh(orbits.from_arrays(y[:4].T.reshape(1, -1, 2, 2), time=t))
+    assert [row["name"] for row in found.left_over] == [name] * len(values)
+    assert [row["value"] for row in found.left_over] == pytest.approx(values, rel=1e-4)
+    assert found.exponent.value == pytest.approx(2, abs=1e-5)
+    assert found.masses[0].value == pytest.approx(3, rel=1e-4)
 
 
 def test_the_interval_of_a_drag_holds_it_beside_noise(two_stars, noisy):

@@ -185,12 +185,11 @@ def test_controls_take_the_place_of_any_model(mine, few_orbits, tmp_path, capsys
         ("Model", ["--length-unit", "mile"], "give one of au, "),
         ("Model", ["--readout", "transfer"], "(fine-tuning) needs a network that can be trained"),
         ("verlet", ["--readout", "transfer", "--model-context", "2"], "verlet shows none"),
-        ("Model", ["--readout", "inductive_bias"], "needs a network that can be trained"),
         ("Model", ["--readout", "linear"], "has no activations(contexts)"),
     ],
 )
 def test_what_does_not_fit_is_one_line(mine, few_orbits, tmp_path, refused, name, options, message):
-    out = tmp_path / ("k.json" if "linear" in options or "inductive_bias" in options else "k")
+    out = tmp_path / ("k.json" if "linear" in options else "k")
     words = ["probe", "--model", f"{mine}:{name}", few_orbits, out, *options]
     assert message in refused("worldmodel", *words)
     assert not out.exists()

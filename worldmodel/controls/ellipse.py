@@ -91,7 +91,8 @@ def _continued(context: np.ndarray) -> np.ndarray:
     flat = context @ plane.swapaxes(1, 2)
     with np.errstate(all="ignore"):
         following, exists = _in_plane(flat)
-    return np.where(exists[:, None], (following[:, None] @ plane)[:, 0], straight)
+        following = (following[:, None] @ plane)[:, 0]
+    return np.where(exists[:, None], following, straight)
 
 
 def _in_plane(

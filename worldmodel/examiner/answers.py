@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 from worldmodel.examiner.pasts import OWN, PASTS, pull_of
 from worldmodel.examiner.questions import (
     AGAIN,
+    ORBITS,
     ROLLED,
     Counts,
     Questions,
@@ -36,11 +37,11 @@ CONTEXTS = 2
 
 @dataclass(frozen=True)
 class Share:
-    """How many answers are right.
+    """How many answers are right; none is wrong.
 
     Attributes:
         error: median relative error of the acceleration, among those answered.
-        right: share of these within 10 %.
+        right: share of all within 10 %; None if nothing was asked.
         answered: share with an answer.
         states: asked.
         independent: number of independent answers that leave `right` as uncertain.
@@ -162,14 +163,13 @@ class Answers:
 
     def share(self, of: np.ndarray) -> Share:
         """The share of right answers in some rows."""
-        known = of & self.answered
-        error, asked = self.error[known], int(of.sum())
-        if not len(error):
-            return Share(None, None, 0.0 if asked else None, asked)
-        right = error <= RIGHT
+        asked, error = int(of.sum()), self.error[of & self.answered]
+        if not asked:
+            return Share(None, None, None, 0)
+        right = self.error[of] <= RIGHT  # which no answer is not
         return Share(
-            float(np.median(error)), float(right.mean()), float(known.sum() / asked), asked,
-            independent(right, self.orbit[known]),
+            float(np.median(error)) if len(error) else None, float(right.mean()),
+            len(error) / asked, asked, independent(right, self.orbit[of]),
         )  # fmt: skip
 
     def followed(self, past: str, world: World) -> float | None:
@@ -263,29 +263,33 @@ def _rolled(
 
     Some are its predictions as they are; some are moved by as much as the model errs, and rounded
     as in data files: states of its own still, and no longer numbers that it may have remembered.
+    Who falls silent has no answer at all later steps either.
     """
     r = np.linalg.norm(questions.context, axis=2)
-    own = (questions.family == DENSITY) & (questions.past == OWN) & np.isfinite(answers).all(axis=1)
+    own = np.isin(questions.family, (DENSITY, ORBITS)) & (questions.past == OWN)
+    own &= np.isfinite(answers).all(axis=1)
     own &= ((world.radius[0] <= r) & (r <= world.radius[1])).all(axis=1)
     if not own.any():
         return []
     miss = np.linalg.norm(answers[own] - questions.following[own], axis=1)
     typical = float(np.median(miss)) / np.sqrt(world.axes)
-    chosen = np.flatnonzero(own)[some]
+    from_each = [np.flatnonzero(own & (questions.family == f))[some] for f in (ORBITS, DENSITY)]
+    chosen = np.concatenate(from_each)
     orbit = chosen + (1 + moved) * len(questions)
     now, said, parts = replace(questions.some(chosen), orbit=orbit), answers[chosen], []
     for step in range(1, CONTEXTS * predictor.context_length + 5):
-        kept = np.isfinite(said).all(axis=1)
-        now, said = now.some(kept), said[kept]
+        silent = ~np.isfinite(said).all(axis=1)
         if moved:
             finest = np.finfo(np.float32).eps * np.linalg.norm(said, axis=1, keepdims=True)
             said = said + np.maximum(typical, finest) * random.standard_normal(said.shape)
         context = np.concatenate((now.context[:, 1:], said[:, None]), axis=1)
+        context[silent], lost = now.context[silent], now.orbit[silent]
         own_states = (now.gm, now.mass, ROLLED, OWN, step, now.orbit)
         now = Questions.of(world, context, *own_states, as_in_files=moved)
         now = now.some(inside(world, now))
         if not len(now):
             break
         said = answers_to(predictor, now, random)
+        said[np.isin(now.orbit, lost)] = np.nan
         parts.append(_rows(world, now, said, as_flow))
     return parts

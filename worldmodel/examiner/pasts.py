@@ -32,13 +32,14 @@ class Past:
 
     Attributes:
         words: for a sentence: "behind a past ...".
-        pull: of another force, towards the centre, at a distance in units of the middle one of
-            training, where 1 is the law's. None: the law itself.
-        kicks: velocities turned on the way, older than the last two positions.
+        pull: of another force, towards the centre, from the distance in units of the middle one of
+            training and the law's own pull, which is 1 there. None: the law itself.
+        kicks: velocities turned on the way, older than the last two positions: one, or a random
+            number from two to as many as there are.
     """
 
     words: str
-    pull: Callable[[np.ndarray], np.ndarray] | None = None
+    pull: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     kicks: int = 0
 
 
@@ -46,13 +47,15 @@ OWN = "the law's own"
 PASTS = {
     OWN: Past("of the law's own"),
     "one kick": Past("with one kick", kicks=1),
-    "two kicks": Past("with two kicks", kicks=2),
-    "linear": Past("under a force that grows with the distance", lambda r: r),
-    "cubic": Past("under a force of 1/r³", lambda r: r**-3),
-    "none": Past("without a force", np.zeros_like),
-    "repulsive": Past("under a repulsive force", lambda r: -(r**-2)),
+    "many kicks": Past("with two kicks or more", kicks=2),
+    "linear": Past("under a force that grows with the distance", lambda r, own: r),
+    "cubic": Past("under a force of 1/r³", lambda r, own: r**-3),
+    "none": Past("without a force", lambda r, own: np.zeros_like(r)),
+    "repulsive": Past("under a repulsive force", lambda r, own: -(r**-2)),
+    "stronger": Past("under the law a quarter stronger", lambda r, own: 1.25 * own),
 }
-"""Forces that pull as the law does at no distance but one, if at any."""
+"""Forces that pull as the law does at no distance but one, if at any; the last is one that nothing
+but its strength tells from the law."""
 FOREIGN = tuple(name for name, past in PASTS.items() if past.pull is not None)
 
 
@@ -64,14 +67,17 @@ def behind(
     Positions are NaN where an arc cannot be followed, such as through the centre itself.
     """
     x, v, gm = states.position, states.velocity, states.gm
-    kicks = np.zeros((len(gm), 0), dtype=int)
-    if past.kicks:  # each leaves two positions on the newest arc, and one on an older
-        latest = max(1, length - 2)
-        kicks = np.argsort(random.random((len(gm), latest)), axis=1)[:, : past.kicks] + 1
+    # each kick leaves two positions on the newest arc, and one on an older
+    latest = max(1, length - 2)
+    number = np.zeros(len(gm), dtype=int)
+    if past.kicks:
+        number = random.integers(past.kicks, (latest if past.kicks > 1 else 1) + 1, len(gm))
+    order = np.argsort(random.random((len(gm), latest)), axis=1)
+    turned = np.argsort(order, axis=1) < number[:, None]  # (state, steps ago less one)
     window = [x]
     with np.errstate(all="ignore"):
         for step in range(1, length):
-            kicked = (kicks == step - 1).any(axis=1)
+            kicked = turned[:, step - 2] if step > 1 else np.zeros(len(gm), dtype=bool)
             if kicked.any():
                 v = v.copy()
                 v[kicked] = turned_at_random(x[kicked], v[kicked], *KICK, random)
@@ -80,17 +86,21 @@ def behind(
             else:
                 x = _stepped(world, past, gm, window)
             window.append(x)
-    return np.stack(window[::-1], axis=1), kicks.min(axis=1, initial=length) % length
+    return np.stack(window[::-1], axis=1), np.where(number > 0, turned.argmax(axis=1) + 1, 0)
 
 
 def pull_of(world: World, past: Past, r: np.ndarray, gm: np.ndarray) -> Float[np.ndarray, " state"]:
     """Acceleration towards the centre under a past's own force, au/yr^2."""
     assert past.pull is not None  # for the type checker: asked of other forces alone
     middle = float(np.sqrt(world.radius[0] * world.radius[1]))
-    place = np.zeros((len(gm), world.axes))
-    place[:, 0] = middle
-    size = np.linalg.norm(world.law.acceleration(place, gm), axis=1)
-    return np.asarray(size * past.pull(r / middle))
+
+    def own(at: np.ndarray) -> np.ndarray:
+        place = np.zeros((len(gm), world.axes))
+        place[:, 0] = at
+        return np.asarray(-world.law.acceleration(place, gm)[:, 0])
+
+    there = own(np.full(len(gm), middle))
+    return np.asarray(there * past.pull(r / middle, own(r) / there))
 
 
 def _stepped(world: World, past: Past, gm: np.ndarray, window: list[np.ndarray]) -> np.ndarray:

@@ -13,8 +13,9 @@ from worldmodel.flow import follow
 from worldmodel.predictor import ArcPredictor
 from worldmodel.probes.states import Arcs
 
-LARGEST_BATCH = 256
-"""Contexts asked for at once, at most; the number is log-uniform from one on."""
+BAND, WIDTH = 0.1, 4
+"""Share of the questions asked in batches of one size within a factor of four, from one on; the
+rest are asked in one large batch. Who fails in one such range fails on more than 5 % of states."""
 OUTSIDE = 1.5
 """Times as close, and as far, as any training orbit: states outside, separately."""
 CLOSER, FARTHER = "closer", "farther"
@@ -108,7 +109,8 @@ class Counts:
         outside: closer, and farther, than any training orbit.
         orbits: of orbits as in the data file.
         again: of the density, asked once more at the end.
-        rolled: starts of predictions that go on from themselves, twice as many in all.
+        rolled: starts of predictions that go on from themselves, from the density and from orbits
+            as in the data file each.
     """
 
     density: int = 2000
@@ -206,17 +208,27 @@ def answers_to(
 ) -> Float[np.ndarray, "question axis"]:
     """The next relative position after each context, au; NaN without an answer.
 
-    Contexts are asked in a random order, in batches of random sizes, so that states of all kinds
-    share a batch.
+    Contexts are asked in a random order, in batches of all sizes, so that states of all kinds share
+    a batch.
     """
     answers = np.full(questions.following.shape, np.nan)
-    order, start = random.permutation(len(questions)), 0
-    while start < len(order):
-        size = int(LARGEST_BATCH ** random.uniform())
-        rows = order[start : start + size]
+    order = random.permutation(len(questions))
+    for rows in np.split(order, np.cumsum(_sizes(len(order), random))[:-1]):
         answers[rows] = _asked(predictor, questions.some(rows))
-        start += size
     return answers
+
+
+def _sizes(count: int, random: np.random.Generator) -> list[int]:
+    """Of batches, in a random order."""
+    each, least, sizes = int(BAND * count), 1, [count]
+    while least <= each and sizes[0] >= 2 * each:
+        left = each
+        while left > 0:
+            sizes.append(min(left, int(random.integers(least, WIDTH * least))))
+            left -= sizes[-1]
+            sizes[0] -= sizes[-1]
+        least *= WIDTH
+    return [int(size) for size in random.permutation([n for n in sizes if n > 0])]
 
 
 def _asked(predictor: ArcPredictor, questions: Questions) -> np.ndarray:

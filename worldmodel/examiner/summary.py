@@ -49,11 +49,13 @@ class Examination:
 
     Attributes:
         seed: that drew the questions; the same gives them again.
-        all: of the stated density, each state behind its own arc.
-        mean_error: of these, in which no state counts above 1.
+        states: of the stated density, each behind its own arc.
+        answered: share of these with an answer.
         radius: distances of training, au.
-        closest, farthest: distances of the states with an answer, au.
-        slowest, fastest: their speeds, in circular ones.
+        closest, farthest: distances of the states with an answer, au. All that follows is of states
+            between these alone, where no answer is a wrong one.
+        all: of the density.
+        mean_error: of those with an answer, in which no state counts above 1.
         size: median acceleration, as a fraction of the law's.
         anticlockwise, clockwise: median errors by the sense of rotation.
         families: states of other families, orbits as data files hold them, and the first states
@@ -76,13 +78,13 @@ class Examination:
     """
 
     seed: int
-    all: Share
-    mean_error: float
+    states: int
+    answered: float
     radius: tuple[float, float]
     closest: float
     farthest: float
-    slowest: float
-    fastest: float
+    all: Share
+    mean_error: float
     size: float
     anticlockwise: float | None
     clockwise: float | None
@@ -119,12 +121,15 @@ def summary(
     Raises:
         ValueError: if too few states of the density have an answer.
     """
-    density = answers.some(answers.density)
-    known = density.some(density.answered)
+    asked = answers.some(answers.density)
+    known = asked.some(asked.answered)
     if len(known) < LEAST_STATES:
         raise ValueError(
-            f"{len(known)} of {len(density)} far states can be read; {LEAST_STATES} are needed."
+            f"{len(known)} of {len(asked)} far states can be read; {LEAST_STATES} are needed."
         )
+    inside = (known.r.min() <= answers.r) & (answers.r <= known.r.max())
+    answers = answers.some(inside | np.isin(answers.family, (CLOSER, FARTHER)))
+    density = answers.some(answers.density)
     terms = Terms(known.position, known.velocity, known.gm, world.law)
     if parts is None:
         field = fitted_field(terms, known.acceleration, np.random.default_rng(seed))
@@ -136,26 +141,23 @@ def summary(
     spin = known.position[:, 0] * known.velocity[:, 1] - known.position[:, 1] * known.velocity[:, 0]
     named = {name for name in FAMILIES if name != DENSITY} | {ORBITS, AGAIN}
     pasts = {name: answers.share(answers.past == name) for name in PASTS if name != OWN}
-    visitors = answers.share(answers.density & answers.visitor)
-    rolled = (answers.family == ROLLED) & (answers.r >= known.r.min())
-    rolled &= answers.r <= known.r.max()
     kicked = answers.some((answers.past == "one kick") & answers.answered)
     return Examination(
         seed=seed,
-        all=density.share(np.ones(len(density), dtype=bool)),
-        mean_error=float(np.mean(np.minimum(known.error, 1))),
+        states=len(asked),
+        answered=len(known) / len(asked),
         radius=world.radius,
         closest=float(known.r.min()),
         farthest=float(known.r.max()),
-        slowest=float(known.speed.min()),
-        fastest=float(known.speed.max()),
+        all=density.share(np.ones(len(density), dtype=bool)),
+        mean_error=float(np.mean(np.minimum(known.error, 1))),
         size=float(np.median(np.linalg.norm(known.acceleration, axis=1) / known.size)),
         anticlockwise=_median(known.error[spin > 0]),
         clockwise=_median(known.error[spin < 0]),
         families=_asked({n: answers.share(answers.family == n) for n in sorted(named)}),
-        pasts=_asked({**pasts, VISITORS: visitors}),
+        pasts=_asked({**pasts, VISITORS: answers.share(answers.density & answers.visitor)}),
         followed={name: answers.followed(name, world) for name in FOREIGN},
-        rolled=answers.share(rolled),
+        rolled=answers.share(answers.family == ROLLED),
         horizon=int(answers.step[answers.family == ROLLED].max(initial=0)),
         outside=_asked({n: answers.share(answers.family == n) for n in (CLOSER, FARTHER)}),
         cells=tuple(cells(density)),

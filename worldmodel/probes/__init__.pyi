@@ -12,7 +12,6 @@ from .finetune import fine_tune as fine_tune
 from .finetune import last_outputs as last_outputs
 from .metrics import measure as measure
 from .n_body import table_of_bodies as table_of_bodies
-from .pasts import other_pasts as other_pasts
 from .patching import PairedStates as PairedStates
 from .patching import Patched as Patched
 from .patching import asked_at as asked_at

@@ -25,7 +25,7 @@ from orbits.files import read_json, read_yaml, write_json, written_aside
 from orbits.forces import ForceLaw
 from orbits.options import with_options
 from worldmodel.config import TrainConfig
-from worldmodel.flow import follow, followed_back
+from worldmodel.flow import follow
 
 ROOT = Path(__file__).parent
 DT = 0.008
@@ -73,6 +73,17 @@ def name_of(*words: object) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", " ".join(map(str, words)))
 
 
+def followed_back(
+    law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(state, time, axis) positions and velocities over so many steps that end in the states."""
+    states = [(position, velocity)]
+    for _ in range(steps):
+        states.append(follow(law, *states[-1], gm, -DT))
+    x, v = (np.stack(parts[::-1], axis=1) for parts in zip(*states, strict=True))
+    return x, v
+
+
 def kicked_past(
     law: ForceLaw,
     position: np.ndarray,
@@ -84,10 +95,10 @@ def kicked_past(
     """(state, time, axis) so many positions that end in the given states; half-way through, the
     velocity was turned by so many radians."""
     kick = length // 2
-    past, speeds = followed_back(law, position, velocity, gm, DT, kick)
+    past, speeds = followed_back(law, position, velocity, gm, kick)
     c, s = np.cos(turn), np.sin(turn)
     turned = speeds[:, 0] @ [[c, s], [-s, c]]
-    before, _ = followed_back(law, past[:, 0], turned, gm, DT, length - 1 - kick)
+    before, _ = followed_back(law, past[:, 0], turned, gm, length - 1 - kick)
     return np.concatenate((before[:, :-1], past), axis=1)
 
 

@@ -88,9 +88,6 @@ def test_the_command_fine_tunes_a_module_of_a_file(few_orbits, tmp_path, refused
     (tmp_path / "own.py").write_text(FILE)
     own = f"{tmp_path}/own.py"
     words = ["probe", "--model", f"{own}:make", "--untrained-model", f"{own}:make", str(few_orbits)]
-    out = tmp_path / "bias.json"
-    assert main([*words, str(out), "--readout", "inductive_bias(datasets=2, steps=5)"]) == 0
-    assert out.exists()
     tuned = tmp_path / "t.parquet"
     transfer = ["--readout", "transfer(labelled=20, few=10, points=20, steps=3)"]
     assert main([*words, str(tuned), *transfer]) == 0

@@ -11,8 +11,7 @@ TINY = {
     "causal": {"states": 60, "steps": 2},
     "evaluate": {"steps": 4},
     "extrapolate": {"factors": (1, 2)},
-    "far": {"count": 60},
-    "inductive_bias": {"datasets": 2, "examples": 5, "tests": 5, "steps": 2},
+    "far": {"count": 40, "beside": False},
     "jacobian": {"states": 5},
     "kick_response": {"steps": 3},
     "linear": {"states": 60},
@@ -43,7 +42,6 @@ def test_every_read_out_takes_every_control(model, few_orbits, readout, control)
     [
         ({}, {"readout": "transfer"}, "has 40 orbits, but transfer"),
         ({}, {"readout": "linear", "orbits": 3}, "3 orbit.s. cannot be split into folds"),
-        ({}, {"readout": "inductive_bias", "orbits": 3}, "give 4 or more"),
         ({"dt": 0.016}, {}, "every 0.016 yr, but the model was trained on 0.008 yr"),
         ({"dimensions": 3}, {}, "3 axes"),
     ],

@@ -109,7 +109,7 @@ class Far(ReadOut):
             "examination": as_json(found),
             "answers": answers.to_lists(),
         }
-        title = f"{experiment.who}, far states: over {found.all.states} (examination {seed})"
+        title = f"{experiment.who}, far states: over {found.states} (examination {seed})"
         numbers = {n: v for n, v in _flat(metrics) if n.partition("_")[0] not in GROUPS}
         text = f"{side_by_side(title, {'': numbers}, self.labels)}\n\n{table(_rows(found))}"
         return Reading(metrics, "far", text, details=details)

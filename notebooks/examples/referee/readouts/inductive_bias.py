@@ -33,6 +33,7 @@ from jaxtyping import Float
 from orbits.options import AtLeast
 from worldmodel import probes
 from worldmodel.config import Count
+from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 NEEDED = "the read-out inductive_bias (fine-tuning)"
@@ -108,7 +109,7 @@ class InductiveBias(ReadOut):
         tests = _drawn(arcs, range(half, len(arcs.gm)), self.tests, random)
         length, dt = experiment.model.context_length, experiment.facts.dt
         taught, shown = (arcs.contexts(*drawn, length) for drawn in (examples, tests))
-        others = probes.other_pasts(arcs, *tests, length, experiment.law, dt, random, config)
+        others = other_pasts(arcs, *tests, length, experiment.law, dt, random, config)
         usable = np.isfinite(others).all(axis=(1, 2, 3))
         both = shown[usable], others[usable]
         states = [arcs.at(*drawn) for drawn in (examples, tests)]
@@ -132,6 +133,32 @@ class InductiveBias(ReadOut):
                     seed = config.seed + 1000 * number
                     answers[who].append(_by_model(self, model, taught[rows], labels, both, seed))
         return {who: np.stack(values) for who, values in answers.items()}
+
+
+def other_pasts(
+    arcs: "probes.Arcs",
+    orbit: np.ndarray,
+    time: np.ndarray,
+    length: int,
+    law: Any,
+    dt: float,
+    random: np.random.Generator,
+    config: Any,
+) -> Float[np.ndarray, "state time body axis"]:
+    """Contexts with another past that end in the same two positions.
+
+    One step before the end the velocity is turned and rescaled as in a kick, and followed back in
+    time under the law. NaN if that leads into the centre.
+    """
+    contexts = arcs.contexts(orbit, time, length)
+    if length <= 2:
+        return contexts
+    x, v, gm = arcs.at(orbit, time - 1)
+    before = turned_at_random(x, v, config.kick_angle, config.kick_scale, random)
+    # Back in time: a central attraction does not know the sign of the velocity.
+    back = kicked_at(x[:, None], -before[:, None], gm, law, dt, at=0, steps=length - 2)
+    contexts[:, :-1] = back.position[:, ::-1, None] * arcs.shares[orbit][:, None, :, None]
+    return contexts
 
 
 def biases(
