@@ -16,13 +16,14 @@ from symreg.enumeration.screening import important_columns
 from symreg.fit.errors import ROUNDED, rounding_left
 from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import misfit_probability
-from symreg.fit.refine import NODE_COST, Law, charged
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, rounded, skeleton
 from symreg.formulas.operators import OPERATORS, lacking
 from symreg.formulas.precision import DOUBLE, is_single, last_digits, leaves_rounding, rounding
 from symreg.formulas.reading import is_readable
 from symreg.formulas.watch import Watch
+from symreg.search.description import SYMBOL, charged, of_fitted
 
 TARGET = "target"
 """Name of the target among the units."""
@@ -318,10 +319,9 @@ def described(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Seque
     residuals, _, nats = _errors(expression, X, y, names)
     if not np.isfinite(nats):
         return np.inf
-    precision = np.log(len(y)) - np.log(np.clip(np.mean(residuals**2), last_digits(y) ** 2, 1.0))
-    return float(nats + len(expression.atoms(sympy.Float)) * precision) + NODE_COST * charged(
-        expression
-    )
+    known = max(float(np.mean(residuals**2)), last_digits(y) ** 2)
+    numbers = len(expression.atoms(sympy.Float)) * of_fitted(known, len(y))
+    return float(nats + 2 * numbers + 2 * SYMBOL * charged(expression))
 
 
 def pareto_front(

@@ -4,9 +4,7 @@ It comes first because it can say that nothing in its family is better; otherwis
 evolve formulas follow, its best formulas among their guesses.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -64,6 +62,7 @@ from symreg.projection.sums import (
     sums_with_scales,
     two_terms,
 )
+from symreg.search.outer import AROUND_PRODUCTS, LOGARITHMS, Outer
 
 SIMPLIFIED = 24
 """Products of a search whose numbers are set to simple ones where possible."""
@@ -82,10 +81,6 @@ UNEQUAL = 2.0
 """Ratio of relative errors of small and large targets above which errors may be absolute."""
 OF_ONE_SIGN = 0.5
 """Share of rows in which y without the step must have one sign, noise aside."""
-NEAR_ONE = 1e3
-"""Targets farther than this from one are not near one less a product."""
-CURVED_ABOVE = 0.3
-"""Smaller angles equal their sines."""
 PLAIN = 3
 """Products with a plain factor tried inside a step."""
 NEARLY = 0.05
@@ -93,85 +88,6 @@ NEARLY = 0.05
 LOGARITHM_LEFT = 0.2
 """Largest share of a target's variance that powers may leave for it to count as a logarithm of more
 than powers."""
-LARGEST_LOG = 300.0
-"""Larger targets are not logarithms of float64 numbers."""
-
-
-OfRows = Callable[[np.ndarray], np.ndarray]
-InSympy = Callable[[sympy.Expr], sympy.Expr]
-
-
-@dataclass(frozen=True)
-class Outer:
-    """y of a product z: one more step around it.
-
-    Attributes:
-        forward: z of y.
-        backward: y of z, in sympy.
-        allowed: whether targets (row,) may be such a y.
-        logarithm: whether y is a logarithm: its errors are then equal, not relative.
-        unit: of angles, y and those inside, in radians.
-    """
-
-    forward: OfRows
-    backward: InSympy
-    allowed: Callable[[np.ndarray], bool]
-    logarithm: bool = False
-    unit: float = 1.0
-
-
-def _near_one(y: np.ndarray) -> bool:
-    """Whether targets may be 1 ± a product."""
-    return 1 / NEAR_ONE < float(np.median(np.abs(y))) < NEAR_ONE
-
-
-def _between(low: float, high: float) -> Callable[[np.ndarray], bool]:
-    """Whether all targets lie there, and are not so small that the function is linear."""
-    return lambda y: bool(np.all((low < y) & (y < high)) and np.max(np.abs(y)) > CURVED_ABOVE)
-
-
-def _angle(wave: OfRows, inverse: InSympy, low: float, high: float, unit: float) -> Outer:
-    """An angle, in radians or degrees, of its sine, cosine or tangent."""
-    written = sympy.Integer(1) if unit == 1.0 else sympy.Float(1 / unit)
-    return Outer(
-        lambda y: wave(unit * y), lambda z: written * inverse(z),
-        lambda y: _between(low, high)(unit * y) and (unit == 1.0 or bool(np.max(np.abs(y)) > FULL)),
-        unit=unit,
-    )  # fmt: skip
-
-
-def _logarithm(base: float) -> Callable[[np.ndarray], bool]:
-    """Whether targets may be logarithms: of float64 numbers, over a factor of three."""
-    return lambda y: bool(np.max(np.abs(y)) * np.log(base) < LARGEST_LOG and np.ptp(y) > 1)
-
-
-DEGREE = float(np.pi / 180)
-FULL = 2 * np.pi
-"""Angles that stay below are not in degrees."""
-INVERSE: tuple[tuple[OfRows, InSympy, float, float], ...] = (
-    (np.sin, sympy.asin, -np.pi / 2, np.pi / 2),
-    (np.cos, sympy.acos, 0.0, np.pi),
-    (np.tan, sympy.atan, -np.pi / 2, np.pi / 2),
-)
-LOGARITHMS = (
-    Outer(np.exp, sympy.log, _logarithm(math.e), True),
-    Outer(
-        lambda y: 10.0**y, lambda z: sympy.log(z) * sympy.Float(1 / np.log(10)), _logarithm(10.0),
-        True,
-    ),
-)  # fmt: skip
-"""Logarithmic targets, base e and 10."""
-OUTER = (
-    Outer(lambda y: y - 1, lambda z: 1 + z, _near_one),
-    Outer(lambda y: y + 1, lambda z: z - 1, _near_one),
-    Outer(lambda y: y**2 - 1, lambda z: sympy.sqrt(1 + z), _near_one),
-    Outer(lambda y: 1 - y**2, lambda z: sympy.sqrt(1 - z), _near_one),
-    Outer(lambda y: 1 / y - 1, lambda z: 1 / (1 + z), _near_one),
-    Outer(lambda y: y**-2.0 - 1, lambda z: 1 / sympy.sqrt(1 + z), _near_one),
-    *(_angle(*each, 1.0) for each in INVERSE),
-    *(_angle(*each, DEGREE) for each in INVERSE),
-    *LOGARITHMS,
-)
 
 
 class ProjectionEngine(Engine):
@@ -237,14 +153,14 @@ def search(
         # waves and screened forces in space fall as 1/r and 1/r²
         scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
         pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
-    short = [*_around(X, y, symbols, watch), *(each.expression() for each in pairs)]
+    equal = np.abs(y) / np.sqrt(np.mean(y**2))  # weights for equal errors, not relative ones
+    bare = [f for w in (np.ones(len(y)), equal) for f in _products(columns, y, w, (), watch)[0]]
+    short = [*_around(X, y, symbols, watch), *(each.expression() for each in pairs), *bare]
     expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
     if watch.over or any(is_exact(each, X, y, names) for each in short):
         return expressions
     watch.say(lambda: f"projection, {watch.taken:.0f} s: products follow sums of two terms")
     if not factors:
-        for weights in (np.ones(len(y)), np.abs(y) / np.sqrt(np.mean(y**2))):
-            expressions += _products(columns, y, weights, (), watch)[0]
         return expressions
     short = [*expressions[:1], *short]
     simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
@@ -264,27 +180,29 @@ def search(
     inner = _inner(LOGARITHMS[0], X, y, symbols)
     if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):
         deep = search_products(inner[0], SHAPES, arguments, watch)
-        expressions += [LOGARITHMS[0].backward(formula) for formula in _written(deep, *inner)]
+        expressions += [LOGARITHMS[0].written(formula) for formula in _written(deep, *inner)]
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
     if _errors_are_absolute(products[:1], X, y, symbols):
-        size = np.abs(y)
-        weights = size / np.sqrt(np.mean(size**2))
-        expressions += _products(columns, y, weights, arguments, watch)[0]
+        expressions += _products(columns, y, equal, arguments, watch)[0]
     return expressions
 
 
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
-    """Whether a formula has every target's sign, and relative errors without structure.
+    """Whether a formula has every target's sign, and relative errors without structure; or equal
+    ones, where noise alone may turn a target's sign.
 
-    Its sign must come from variables alone: where a sum in it changes sign, its logarithm is blind
-    to what is missing.
+    Its own sign must come from variables alone: where a sum in it changes sign, its logarithm is
+    blind to what is missing.
     """
     given, size = evaluate(formula, names, X), evaluate(formula, names, np.abs(X))
     one_sign = np.all(size > 0) or np.all(size < 0)
     with_variables = one_sign and np.allclose(np.abs(given), np.abs(size), rtol=EXACT, atol=0)
-    agrees = with_variables and np.all(given * y > 0)
-    return bool(agrees) and explains_all(sympy.Abs(formula), X, np.abs(y), names)
+    if not with_variables:
+        return False
+    if np.all(given * y > 0):
+        formula, y = sympy.Abs(formula), np.abs(y)
+    return explains_all(formula, X, y, names)
 
 
 def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
@@ -340,12 +258,11 @@ def _written(
     def length(product: Product) -> float:
         return description(product, len(target.y))
 
-    rough = [*products, *(set_roughly(product, target) for product in products)]
+    rough = [*products, *set_roughly(products, target)]
     short = best_of(rough, count, length)
     short += [other for product in short for other in set_to_one(product, target)]
-    simpler = [simplified(product, target) for product in sorted(short, key=length)[: 2 * count]]
-    simpler.sort(key=length)
-    bare = [simplified(product, target) for product in products if not product.factors]
+    simpler = sorted(simplified(sorted(short, key=length)[: 2 * count], target), key=length)
+    bare = simplified([product for product in products if not product.factors], target)
     formulas = (expression_of(product, target, columns) for product in (*simpler, *bare))
     return [formula for formula in formulas if formula is not None]
 
@@ -356,8 +273,8 @@ def _around(
     """Monomials and, while there is time, plain factors with one more step around them:
     sqrt(1 + m), acos(m)."""
     return [
-        outer.backward(formula)
-        for outer in OUTER
+        outer.written(formula)
+        for outer in AROUND_PRODUCTS
         if (inner := _inner(outer, X, y, symbols)) is not None
         for formula in _written(_plain(*inner, outer.unit, watch), *inner)
     ]
@@ -391,9 +308,7 @@ def _plain(target: Target, columns: Sequence[Column], unit: float, watch: Watch)
 
 def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Of log|z|, for equal relative errors of y."""
-    step = 1e-6
-    change = np.abs(outer.forward(y * (1 + step)) - outer.forward(y * (1 - step)))
-    weights = np.abs(z) * 2 * step / change
+    weights = np.abs(z / (outer.slope(y) * y))
     weights = np.where(np.isfinite(weights), weights, 0.0)
     return weights / max(float(np.sqrt(np.mean(weights**2))), 1e-300)
 

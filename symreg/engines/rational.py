@@ -7,9 +7,10 @@ import numpy as np
 import sympy
 
 from symreg.engines.base import Budget, Candidate, Engine, Question, pareto_front
-from symreg.enumeration.model import IDENTITY, OUTER, Table
+from symreg.enumeration.model import Table
 from symreg.enumeration.rational import search_quotients
 from symreg.formulas.expressions import feature_symbols
+from symreg.search.outer import IDENTITY, OUTER
 
 
 class RationalEngine(Engine):

@@ -2,87 +2,35 @@
 
 The coefficients of the terms are solved for inside (variable projection: Golub & Pereyra, Inverse
 Problems 19, R1, 2003), so that only the numbers within the terms are searched. What to keep is
-decided by description length: n/2·log of the mean square, and for every number and symbol the nats
-that it takes to write it.
+decided by description length.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
 from symreg.enumeration.tree import Tree
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
+from symreg.formulas.program import Rows
+from symreg.search.description import SYMBOL, of_errors, of_fitted
+from symreg.search.outer import IDENTITY, Outer
+from symreg.search.polish import Projected, least_squares, projected
 
-SYMBOL = 2.0
-"""Nats per symbol: the logarithm of the choices at each, columns and about ten functions."""
 FITTED = 1.0
-"""Nats for a fitted number beside half log n: its sign and size."""
-FEW_STEPS, MOST_REFUSED = 6, 40
-"""Of a polish from a near start; changes of a model that are fitted in all."""
+"""Nats for a fitted number beside its digits: its sign and size."""
+MANY_STEPS, FEW_STEPS, MOST_REFUSED = 30, 6, 40
+"""Of a polish, and from a near start; changes of a model that are fitted in all."""
 UNFIT = 1e3
 """Residual, over the error's scale, where a formula is undefined."""
 
 
 def price_of_fitted(mean_square: float, rows: int) -> float:
-    """Nats for a fitted number: written to its standard error, sqrt(mean square/rows) of its size.
-
-    So a simple number that errs little more is the better, the less noise there is.
-    """
-    return 0.5 * float(np.log(rows) - np.log(min(1.0, mean_square + LAST_DIGITS**2))) + FITTED
-
-
-@dataclass(frozen=True)
-class Outer:
-    """A function of the target that equals a sum.
-
-    Attributes:
-        forward: of y.
-        slope: of `forward` at y: an error of y times its size is one of the sum.
-        backward: y of the sum, in numpy.
-        written: y of the sum, in sympy.
-        allowed: whether targets may be such a y.
-        symbols: that it adds.
-    """
-
-    forward: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray], np.ndarray]
-    backward: Callable[[np.ndarray], np.ndarray]
-    written: Callable[[sympy.Expr], sympy.Expr]
-    allowed: Callable[[np.ndarray], bool] = lambda y: True
-    symbols: int = 1
-
-
-def _positive(y: np.ndarray) -> bool:
-    return bool(np.all(y > 0))
-
-
-def _nonzero(y: np.ndarray) -> bool:
-    return bool(np.all(y > 0) or np.all(y < 0))
-
-
-def _moderate(y: np.ndarray) -> bool:
-    """Whether y may be a logarithm: its exponential is no number of one row."""
-    return bool(np.ptp(y) > 1 and np.max(np.abs(y)) < 20)
-
-
-IDENTITY = Outer(lambda y: y, np.ones_like, lambda s: s, lambda s: s, symbols=0)
-OUTER = (
-    Outer(lambda y: 1 / y, lambda y: y**-2.0, lambda s: 1 / s, lambda s: 1 / s, _nonzero),
-    Outer(np.square, lambda y: 2 * y, np.sqrt, sympy.sqrt, _positive),
-    Outer(np.log, lambda y: 1 / y, np.exp, sympy.exp, _positive),
-    Outer(np.sqrt, lambda y: 0.5 / np.sqrt(y), np.square, lambda s: s**2, _positive),
-    Outer(
-        lambda y: y**-2.0, lambda y: 2 * y**-3.0, lambda s: s**-0.5,
-        lambda s: 1 / sympy.sqrt(s), _positive, symbols=2,
-    ),
-    Outer(np.exp, np.exp, np.log, sympy.log, _moderate),
-)  # fmt: skip
-"""Inverses of outer functions: y is their function of a sum."""
+    """Nats for a fitted number of a model."""
+    return of_fitted(mean_square, rows) + FITTED
 
 
 @dataclass(frozen=True)
@@ -158,7 +106,7 @@ class Model(FittedFormula):
             cost += price(coefficient) if place in self.simple else number
         for tree in self.terms:
             cost += sum(min(price(value), number) for value in tree.numbers())
-        return 0.5 * rows * float(np.log(self.mean_square + LAST_DIGITS**2)) + cost
+        return of_errors(self.mean_square, rows) + cost
 
     def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy."""
@@ -181,51 +129,11 @@ class Model(FittedFormula):
 
     def fitted(self, table: Table) -> "Model":
         """With the best coefficients."""
-        return self._solved(table)[0]
+        return fitted([self], table)[0]
 
-    def _solved(self, table: Table) -> tuple["Model", np.ndarray]:
-        """With the best coefficients, and the (row,) residuals."""
-        y, outer = table.y, self.outer
-        with np.errstate(all="ignore"):
-            weight = 1 / np.abs(outer.slope(y) * table.sigma)
-            design = np.column_stack([tree.values(table.X) for tree in self.terms])
-            wanted = outer.forward(y) * weight
-            weighted = design * weight[:, None]
-        unfit = np.full(len(y), UNFIT)
-        if not (np.all(np.isfinite(weighted)) and np.all(np.isfinite(wanted))):
-            return replace(self, mean_square=UNFIT**2, coefficients=(0.0,) * len(self.terms)), unfit
-        coefficients = np.array([*self.coefficients] or [0.0] * len(self.terms), dtype=float)
-        free = [i for i in range(len(self.terms)) if i not in self.simple]
-        fixed = sorted(self.simple)
-        rest = wanted - weighted[:, fixed] @ coefficients[fixed] if fixed else wanted
-        if free:
-            size = np.linalg.norm(weighted[:, free], axis=0)
-            size[size == 0] = 1.0
-            solution, *_ = np.linalg.lstsq(weighted[:, free] / size, rest, rcond=1e-13)
-            coefficients[free] = solution / size
-        if outer is IDENTITY:
-            residuals = wanted - weighted @ coefficients
-        else:
-            with np.errstate(all="ignore"):
-                residuals = (y - outer.backward(design @ coefficients)) / table.sigma
-            residuals = np.where(np.isfinite(residuals), residuals, UNFIT)
-        square = float(np.mean(residuals**2))
-        return replace(self, coefficients=tuple(coefficients), mean_square=square), residuals
-
-    def polished(self, table: Table, steps: int = 30) -> "Model":
+    def polished(self, table: Table, steps: int = MANY_STEPS) -> "Model":
         """With the best numbers within the terms too, from where they are."""
-        start = np.array(self.numbers())
-        first = self.fitted(table)
-        if not len(start) or len(start) + len(self.terms) >= len(table.y):
-            return first
-        scale = np.where(start == 0, 1.0, np.abs(start))
-        best = least_squares(
-            lambda step: self.at(step * scale)._solved(table)[1],
-            start / scale, method="lm",
-            xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=steps * (len(start) + 1),
-        )  # fmt: skip
-        moved = self.at(best.x * scale).fitted(table)
-        return moved if moved.mean_square < first.mean_square else first
+        return polished([self], table, steps)[0]
 
     def shortened(self, table: Table) -> "Model":
         """Terms dropped, and numbers set to simple ones, while the description gets shorter.
@@ -338,3 +246,135 @@ def _set(tree: Tree, place: int, value: float) -> tuple[Tree, int]:
             return replace(tree, parts=tuple(parts), number=value, free=False), -1
         place -= 1
     return replace(tree, parts=tuple(parts)), place
+
+
+def fitted(models: Sequence[Model], table: Table) -> list[Model]:
+    """Models with their best coefficients."""
+    return _in_batches(models, lambda batch: _Batch(batch, table).fitted())
+
+
+def polished(models: Sequence[Model], table: Table, steps: int = MANY_STEPS) -> list[Model]:
+    """Models with the best numbers within their terms too, from where they are."""
+    return _in_batches(models, lambda batch: _Batch(batch, table).polished(steps))
+
+
+def _in_batches(
+    models: Sequence[Model], of: Callable[[Sequence[Model]], list[Model]]
+) -> list[Model]:
+    """Models of one outer function, with as many terms and numbers, are one array."""
+    groups: dict[tuple, list[int]] = {}
+    for place, model in enumerate(models):
+        counts = (len(model.terms), len(model.numbers()), len(model.simple))
+        groups.setdefault((id(model.outer), *counts), []).append(place)
+    whole = list(models)
+    for places in groups.values():
+        for place, model in zip(places, of([models[i] for i in places]), strict=True):
+            whole[place] = model
+    return whole
+
+
+class _Batch:
+    """Models of one outer function, with as many terms, numbers and set coefficients."""
+
+    def __init__(self, models: Sequence[Model], table: Table):
+        self._models, self._table, outer = models, table, models[0].outer
+        with np.errstate(all="ignore"):
+            self._weight = 1 / np.abs(outer.slope(table.y) * table.sigma)
+            self._wanted = outer.forward(table.y) * self._weight
+        self._start = np.array([model.numbers() for model in models])
+        self._places = np.arange(len(models))
+        columns: dict[Hashable, np.ndarray] = dict(enumerate(table.X.T))
+        values: dict[int, np.ndarray] = {}
+        self._design = np.empty((len(models), len(table.y), len(models[0].terms)))
+        self._moving: list[list[tuple[int, slice, Rows]]] = []
+        """Of every model the terms with numbers, which of them, and how they are evaluated."""
+        for place, model in enumerate(models):
+            moving, begin = [], 0
+            for term, tree in enumerate(model.terms):
+                count = sum(1 for _ in tree.numbers())
+                if count:
+                    moving.append(
+                        (term, slice(begin, begin + count), Rows(tree.program(), columns))
+                    )
+                elif id(tree) not in values:
+                    with np.errstate(all="ignore"):
+                        values[id(tree)] = tree.values(table.X)
+                if not count:
+                    self._design[place, :, term] = values[id(tree)]
+                begin += count
+            self._moving.append(moving)
+        terms = len(models[0].terms)
+        self._set = np.array([sorted(model.simple) for model in models], dtype=int)
+        free = [[i for i in range(terms) if i not in model.simple] for model in models]
+        self._free = np.array(free, dtype=int)
+        self._given = np.array([model.coefficients or (0.0,) * terms for model in models])
+
+    def fitted(self) -> list[Model]:
+        """With the best coefficients."""
+        design, _ = self._at(self._start, self._places)
+        coefficients, solved = self._solved(design, self._places)
+        with np.errstate(all="ignore"):
+            left = self._left(design, coefficients, solved.residuals)
+            squares = np.mean(np.where(np.isfinite(left), left, UNFIT) ** 2, axis=1)
+        return [
+            replace(model, coefficients=tuple(map(float, own)), mean_square=float(square))
+            for model, own, square in zip(self._models, coefficients, squares, strict=True)
+        ]
+
+    def polished(self, steps: int) -> list[Model]:
+        """With the best numbers too: an outer function's residuals are those of its inverse."""
+        first, count = self.fitted(), self._start.shape[1]
+        if not count or count + len(first[0].terms) >= len(self._table.y):
+            return first
+        best = least_squares(self._residuals, self._start, steps)
+        moved = [model.at(own) for model, own in zip(self._models, best, strict=True)]
+        return [
+            min(pair, key=lambda model: model.mean_square)
+            for pair in zip(first, _Batch(moved, self._table).fitted(), strict=True)
+        ]
+
+    def _residuals(self, numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        design, slopes = self._at(numbers, places)
+        coefficients, solved = self._solved(design, places)
+        owners = [
+            [term for term, own, _ in self._moving[place] for _ in range(own.start, own.stop)]
+            for place in places
+        ]
+        linear = np.take_along_axis(coefficients, np.array(owners), axis=1)
+        tangents = slopes * linear[:, None, :] * self._weight[:, None]
+        return solved.residuals, solved.slopes(np.where(np.isfinite(tangents), tangents, 0.0))
+
+    def _at(self, numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The terms (model, row, term) at the numbers, and their slopes (model, row, number)."""
+        design = self._design[places]
+        slopes = np.zeros((*design.shape[:2], numbers.shape[1]))
+        for k, place in enumerate(places):
+            for term, own, rows in self._moving[place]:
+                value, by_number = rows.at(numbers[k, own])
+                design[k, :, term] = value
+                for i, slope in by_number.items():
+                    slopes[k, :, own.start + i] = slope
+        return design, slopes
+
+    def _solved(self, design: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:
+        """All coefficients (model, term), those that are not set solved for."""
+        with np.errstate(all="ignore"):
+            weighted = design * self._weight[:, None]
+        coefficients, fixed = self._given[places].copy(), self._set[places]
+        held = np.take_along_axis(weighted, fixed[:, None, :], axis=2)
+        known = np.take_along_axis(coefficients, fixed, axis=1)
+        rest = self._wanted - np.einsum("mrc,mc->mr", held, known)
+        free = self._free[places]
+        solved = projected(np.take_along_axis(weighted, free[:, None, :], axis=2), rest)
+        np.put_along_axis(coefficients, free, solved.linear, axis=1)
+        return coefficients, solved
+
+    def _left(
+        self, design: np.ndarray, coefficients: np.ndarray, residuals: np.ndarray
+    ) -> np.ndarray:
+        """(model, row) what is left of the target itself."""
+        outer = self._models[0].outer
+        if outer is IDENTITY:
+            return residuals
+        whole = np.einsum("mrc,mc->mr", design, coefficients)
+        return np.asarray((self._table.y - outer.backward(whole)) / self._table.sigma)

@@ -17,8 +17,8 @@ def numbered(X: np.ndarray) -> tuple[list[Tree], list[Tree], np.ndarray]:
     """Trees with a free number, products of these, and the (tree, row) values of all.
 
     The number is of the order of one over the argument: a wave may turn a few times over the rows,
-    an exponential may grow by e^8, or be over in a fortieth of the range; what lies between two
-    numbers of the grid is reached by polishing.
+    an exponential may grow by e^20, as a diode's does, or be over in a fortieth of the range; what
+    lies between two numbers of the grid is reached by polishing.
     """
     columns = [Tree(COLUMN, (), float(i)) for i in range(X.shape[1])]
     plain = _trees(_arguments(columns), X, 50)
@@ -88,7 +88,7 @@ def _grids(values: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
     if not 0 < middle <= largest < np.inf:
         return []
     waves = np.linspace(0.5, 0.6 * count, count) / span
-    rates = np.geomspace(0.3, 8.0, 8) / largest
+    rates = np.geomspace(0.3, 20.0, 10) / largest
     decays = np.geomspace(0.3, 40.0, 12) / largest
     ratios = np.geomspace(0.1, 10.0, 8) / middle
     grids = [

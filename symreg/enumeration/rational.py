@@ -12,13 +12,13 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
-from symreg.enumeration.model import SYMBOL, FittedFormula, Table, price_of_fitted
+from symreg.enumeration.model import UNFIT, FittedFormula, Table, price_of_fitted
 from symreg.enumeration.scan import Scan
 from symreg.formulas.numbers import exact, price, simple_near
-from symreg.formulas.precision import LAST_DIGITS
 from symreg.formulas.watch import Watch
+from symreg.search.description import SYMBOL, of_errors
+from symreg.search.polish import least_squares
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
 """Total degrees by number of variables; 2 beyond."""
@@ -26,6 +26,8 @@ SAME_NATS = 0.1
 """Nats within which two descriptions are one: what rounding moves."""
 NO_MORE, MOST_TRIES = 1e-12, 4
 """Error that may be rounding, and quotients that leave no more whose numbers are looked at."""
+FITTED_STEPS = 40
+"""Of the fit as p/q."""
 REWEIGHTED = 5
 """Steps of weights by 1/q: each gains about two digits where q is of one sign."""
 MOST_NUMBERS, MOST_TERMS = 24, 7
@@ -65,8 +67,7 @@ class Quotient(FittedFormula):
         )
         if len(self.below) == 1 and not np.any(self.below):
             size -= 1
-        error = 0.5 * rows * float(np.log(self.mean_square + LAST_DIGITS**2))
-        return error + numbers + SYMBOL * size
+        return of_errors(self.mean_square, rows) + numbers + SYMBOL * size
 
     def values(self, X: np.ndarray, coefficients: np.ndarray | None = None) -> np.ndarray:
         """(row,) p/q."""
@@ -314,33 +315,22 @@ def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int] = frozenset(
 
     above, below = monomials(table.X, quotient.above), monomials(table.X, quotient.below)
 
-    def residuals(coefficients: np.ndarray) -> np.ndarray:
-        error = (above @ coefficients[:count]) / (below @ coefficients[count:]) - table.y
-        error = error / table.sigma
-        return np.where(np.isfinite(error), error, 1e3)
-
-    def slopes(coefficients: np.ndarray) -> np.ndarray:
+    def residuals(steps: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # d(p/q) is m/q for a term m of p, and -(p/q)·m/q for one of q
+        coefficients = at(steps[0])
         denominator = below @ coefficients[count:]
         ratio = (above @ coefficients[:count]) / denominator
-        whole = np.column_stack([above, -ratio[:, None] * below])
-        whole = whole[:, free] / (denominator * table.sigma)[:, None] * start[free]
-        return np.where(np.isfinite(whole), whole, 0.0)
+        slopes = np.column_stack([above, -ratio[:, None] * below])[:, free]
+        slopes = slopes * start[free] / (denominator * table.sigma)[:, None]
+        return ((ratio - table.y) / table.sigma)[None], slopes[None]
 
     def at(step: np.ndarray) -> np.ndarray:
         moved = start.copy()
         moved[free] = start[free] * step
         return moved
 
-    first = float(np.mean(residuals(start) ** 2))
-    best = replace(quotient, mean_square=first)
-    if 0 < len(free) < len(table.y):
-        solution = least_squares(
-            lambda step: residuals(at(step)), np.ones(len(free)),
-            jac=lambda step: slopes(at(step)), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15,
-            max_nfev=40,
-        )  # fmt: skip
-        square = float(np.mean(solution.fun**2))
-        if square < first:
-            best = replace(quotient, coefficients=at(solution.x), mean_square=square)
-    return best
+    step = np.ones((1, len(free)))
+    if len(free) < len(table.y):
+        step = least_squares(residuals, step, FITTED_STEPS)
+    left = np.where(np.isfinite(error := residuals(step, step)[0]), error, UNFIT)
+    return replace(quotient, coefficients=at(step[0]), mean_square=float(np.mean(left**2)))

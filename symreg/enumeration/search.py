@@ -13,11 +13,12 @@ import sympy
 
 from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
-from symreg.enumeration.model import IDENTITY, OUTER, Model, Outer, Table
+from symreg.enumeration.model import Model, Table, fitted, polished
 from symreg.enumeration.numbered import numbered
 from symreg.enumeration.scan import Scan
 from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
 from symreg.formulas.watch import Watch
+from symreg.search.outer import IDENTITY, OUTER, Outer
 
 ROWS = 100
 """Rows of the scans: pairs are ranked by the errors that they leave there, then on all rows."""
@@ -134,7 +135,8 @@ class Search:
             for outer in OUTER
             if outer.allowed(table.y) and (allows is None or allows(outer.written(inner)))
         ]
-        self.models: dict[str, Model] = {}
+        self.models: dict[tuple[tuple[Tree, ...], int], Model] = {}
+        self._exact = self._final = False
         self.exhausted = Exhausted()
 
     @np.errstate(all="ignore")  # what overflows is no candidate
@@ -203,8 +205,8 @@ class Search:
             rows = scan.known.T[None] * pool.values[:count, None]
             orthonormal, _ = np.linalg.qr(np.moveaxis(rows, 1, 2))
             gain = np.sum(np.einsum("krc,r->kc", orthonormal, scan.wanted) ** 2, axis=1)
-            for place in np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]:
-                tree = pool.tree(int(place))
+            best = np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]
+            for tree in (pool.tree(int(place)) for place in best):
                 terms = (tree, *(Tree("*", (tree, each)) for each in basis[1:]))
                 self._keep(Model(outer, terms).fitted(self.table))
 
@@ -245,19 +247,37 @@ class Search:
         own = replace(
             pool, values=pool.values[places], size=pool.size[places], places=pool.places[places]
         )
-        scan = self._scan(own, IDENTITY, (ONE_TREE,))
-        if scan is None or not places:
-            return
         kinds = [repr(trees[place].at(map(np.sign, trees[place].numbers()))) for place in places]
+        if not places:
+            return
+        for outer in (IDENTITY, *self.outers):
+            self._of_one_kind(own, outer, [trees[place] for place in places], kinds)
+        scan = self._scan(own, IDENTITY, (ONE_TREE,))
+        if scan is None:
+            return
         by_size = dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable"))
         simple = {*list(by_size)[:POLISHED]}
         pairs = scan.pairs_of_kinds(kinds)
         short = [(i, j) for i, j in pairs if {kinds[i], kinds[j]} <= simple]
-        some = [
-            Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]])).polished(self.table, 2)
+        models = [
+            Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]]))
             for i, j in dict.fromkeys([*pairs[:SINGLES], *short])
         ]
-        self._keep_best(some)
+        self._keep_best(polished(models, self.table, 4))
+
+    def _of_one_kind(
+        self, pool: Pool, outer: Outer, trees: Sequence[Tree], kinds: Sequence[str]
+    ) -> None:
+        """A function with a number, of every kind, alone and beside a constant: as in a diode's
+        a·exp(k·v), which between two numbers of the grid fits worse than others by chance."""
+        scan = self._scan(pool, outer, (ONE_TREE,))
+        if scan is None:
+            return
+        ranked = scan.singles(len(trees))
+        best = {kinds[place]: trees[place] for (place,) in reversed(ranked)}
+        for basis in ((), (ONE_TREE,)):
+            models = [Model(outer, (*basis, tree)) for tree in best.values()]
+            self._keep_best(polished(models, self.table, 6))
 
     def _beside_two(
         self, pool: Pool, count: int, shortest: int = 60, numbers: int = 1_500, each: int = 8
@@ -279,7 +299,7 @@ class Search:
         scan = self._scan(self._pool(plain), IDENTITY, (ONE_TREE,))
         if scan is None or len(plain) < 2:
             return
-        some = []
+        models = []
         for kind in kinds.values():
             grid = sorted(kind)
             numbers -= len(grid)
@@ -290,13 +310,14 @@ class Search:
             others = self._scan(self._pool(functions), IDENTITY, (ONE_TREE,))
             for place, *pair in scan.beside(others, each) if others else ():
                 terms = (ONE_TREE, functions[place], *(plain[k] for k in pair))
-                some.append(Model(IDENTITY, terms).polished(self.table, 3))
-        self._keep_best(some)
+                models.append(Model(IDENTITY, terms))
+        self._keep_best(polished(models, self.table, 4))
 
     def _keep_best(self, models: list[Model]) -> None:
         """Those that a few steps have shown to be on their way, their numbers improved further."""
-        for model in sorted(models, key=lambda each: each.mean_square)[:POLISHED]:
-            self._keep(model.polished(self.table, 15))
+        best = sorted(models, key=lambda each: each.mean_square)[:POLISHED]
+        for model in polished(best, self.table, 15):
+            self._keep(model)
 
     def _pool(self, trees: list[Tree]) -> Pool:
         """Terms as they are."""
@@ -330,25 +351,29 @@ class Search:
         self, pool: Pool, outer: Outer, basis: tuple[Tree, ...], states: list[tuple[int, ...]]
     ) -> list[tuple[int, ...]]:
         """Models of these terms, fitted to all rows; the states, best first."""
-        ranked = []
-        for state in states:
-            terms = (*basis, *(pool.tree(term) for term in state))
-            if len(terms) >= len(self.table.y) - 1:
-                continue
-            model = Model(outer, terms).fitted(self.table)
+        states = [each for each in states if len(basis) + len(each) < len(self.table.y) - 1]
+        trees = {term: pool.tree(term) for term in {term for state in states for term in state}}
+        models = fitted(
+            [Model(outer, (*basis, *(trees[term] for term in state))) for state in states],
+            self.table,
+        )
+        for model in models:
             self._keep(model)
-            ranked.append((model.mean_square, state))
-        return [state for _, state in sorted(ranked)]
+        squares = [model.mean_square for model in models]
+        return [state for _, state in sorted(zip(squares, states, strict=True))]
 
     def _keep(self, model: Model) -> None:
         if np.isfinite(model.mean_square):
-            self.models[repr((model.terms, id(model.outer)))] = model
+            self.models[model.terms, id(model.outer)] = model
+            self._exact, self._final = (
+                self._exact or model.is_exact,
+                self._final or model.is_final,
+            )
 
     def _done(self, at_once: bool = False) -> bool:
         """Whether no larger round is needed; at once only with the last digits right, since less
         may be the expansion of a law still to come."""
-        models = self.models.values()
-        return self.watch.over or any(m.is_final if at_once else m.is_exact for m in models)
+        return self.watch.over or (self._final if at_once else self._exact)
 
     def _best(self, improved: bool) -> list[Model]:
         """The shortest descriptions, their numbers improved, what is not needed left out."""
@@ -367,13 +392,16 @@ class Search:
             groups: dict[int, list[Model]] = {}
             for model in ranked:
                 groups.setdefault(len(model.terms), []).append(model)
-            for model in (m for group in groups.values() for m in group[:POLISHED]):
-                loose = replace(model, terms=tuple(tree.loosened() for tree in model.terms))
-                if len(loose.numbers()) > MOST_LOOSE:
-                    loose = model
-                ranked.append(loose.polished(self.table, 15))
+            for group in groups.values():
+                ranked += polished([_loosened(model) for model in group[:POLISHED]], self.table, 15)
                 if self.watch.over:
                     break
             ranked.sort(key=length)
         short = [model.shortened(self.table) for model in ranked[:SHORTENED]]
         return sorted([*short, *ranked[:HANDED]], key=length)
+
+
+def _loosened(model: Model) -> Model:
+    """With free numbers inside its terms, if they are not too many."""
+    loose = replace(model, terms=tuple(tree.loosened() for tree in model.terms))
+    return loose if len(loose.numbers()) <= MOST_LOOSE else model

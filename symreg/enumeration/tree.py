@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 import sympy
 
 from symreg.formulas.numbers import exact
+from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program
 
-ONE, COLUMN, SCALE, SHIFT, POWER = "one", "column", "scale", "shift", "power"
+ONE, SCALE, SHIFT, POWER = "one", "scale", "shift", "power"
 FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
     "sin": (np.sin, sympy.sin),
     "cos": (np.cos, sympy.cos),
@@ -24,6 +26,8 @@ BINARY: dict[str, Callable] = {
     "/": lambda a, b: a / b,
     "^": lambda a, b: a**b,
 }
+OPERATIONS = {SCALE: "*", SHIFT: "+", POWER: "^", "-": "+"}
+"""Of a program, where it calls them otherwise."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,25 @@ class Tree:
         if self.kind == SCALE:
             return number * parts[0]
         return parts[0] + number if self.kind == SHIFT else parts[0] ** number
+
+    def program(self) -> Program:
+        """Its steps, over columns by index and its numbers by place."""
+        program = Program()
+        self._add(program, count())
+        return program
+
+    def _add(self, program: Program, places: Iterator[int]) -> int:
+        if self.kind == ONE:
+            return program.add(NUMBER, of=1.0)
+        if self.kind == COLUMN:
+            return program.add(COLUMN, of=int(self.number))
+        parts = [part._add(program, places) for part in self.parts]
+        if self.kind == "-":
+            parts[1] = program.add("*", (program.add(NUMBER, of=-1.0), parts[1]))
+        if self.kind in (SCALE, SHIFT, POWER):
+            own = program.add(CONSTANT, of=next(places)) if self.free else None
+            parts.append(program.add(NUMBER, of=self.number) if own is None else own)
+        return program.add(OPERATIONS.get(self.kind, self.kind), parts)
 
     @property
     def is_monomial(self) -> bool:

@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
 from orbits.time_limit import TooLongError
 from symreg.fit.noise import LARGEST, smooth_mean_square
@@ -26,20 +25,20 @@ from symreg.formulas.expressions import (
     evaluate,
     in_order,
     merged,
+    on_rows,
     skeleton,
     with_coefficients,
     with_floats,
 )
-from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.numbers import exact, simple_near
 from symreg.formulas.precision import DOUBLE, LAST_DIGITS
 from symreg.formulas.reading import is_readable
+from symreg.search.description import SYMBOL, charged, of_errors, of_fitted
+from symreg.search.polish import least_squares
 
 EXACT_RATIO = 20.0
 """Data count as exact if a formula with at most two constants fits this far below the floor; the
 floor then shrinks to this many times its error."""
-NODE_COST, MOST_NATS = 4.0, 8.0
-"""Twice the nats per symbol: a choice among eight costs ln 8 = 2.1; and the nats of a number at
-most."""
 CLEARLY_BETTER = 10.0
 """Difference in twice the log-likelihood at which a law explains a table less well: 'very strong'
 on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
@@ -129,10 +128,10 @@ class Law:
         if n <= fitted + 1:
             return np.inf
         few = 2 * fitted * (fitted + 1) / (n - fitted - 1)
-        # a number is written to its standard error, sqrt(error/n) of its size: 2 log 1/that. A
-        # floor is no noise, and says nothing of how well numbers are known
-        precision = 0.0 if floor else max(0.0, -float(np.log(error)))
-        return n * np.log(error) + few + len(self.constants) * precision + self.length(n)
+        # a floor is no noise, and says nothing of how well numbers are known
+        known = 1.0 if floor else error
+        numbers = 2 * len(self.constants) * of_fitted(known, n)
+        return 2 * of_errors(error, n, 0.0) + few + numbers + 2 * SYMBOL * self.nodes
 
     def error(self, floor: float) -> float:
         """Mean square of the residuals, with the smooth error that the floor allows for free."""
@@ -141,43 +140,8 @@ class Law:
 
     def length(self, n: int) -> float:
         """Description length: twice the nats of its numbers and nodes."""
-        return len(self.constants) * np.log(max(n, LEAST_GROUPS)) + NODE_COST * self.nodes
-
-
-FUNCTION = 3
-"""Symbols for a function, two of them since laws have fewer functions than sums and products; two
-more for each inside another, as in `symreg.enumeration`."""
-RARE = (sympy.tan, sympy.tanh, sympy.asin, sympy.acos, sympy.atan)
-"""Functions that cost another symbol: laws have fewer of them than sines and exponentials."""
-USUAL = (sympy.Integer(1), sympy.Integer(2), sympy.Integer(3), sympy.Rational(1, 2))
-"""Exponents that cost one symbol, as squares and roots do; others cost two, and one more for each
-power beyond the fourth."""
-
-
-def charged(formula: sympy.Expr) -> int:
-    """Description length of a formula in symbols, of about two nats each.
-
-    The measure of `symreg.enumeration`, where the number of formulas of k symbols grows as e^(2k):
-    a variable, an operation, a power and a fitted number are one; a step by one and a sign are the
-    operation alone; another simple number costs its own nats.
-    """
-    if formula.is_Rational:
-        return round(min(price(float(formula)), MOST_NATS) / 2) if abs(formula) != 1 else 0
-    if not formula.args or formula.is_number:
-        return 1
-    if formula.is_Mul:
-        parts = [part for part in formula.args if part != -1]
-        below = [part.is_Pow and part.exp.is_number and part.exp < 0 for part in parts]
-        turned = [part.base**-part.exp if b else part for part, b in zip(parts, below, strict=True)]
-        return sum(map(charged, turned)) + len(parts) - 1 + all(below)
-    if formula.is_Pow and formula.exp.is_number:
-        steep = max(0.0, abs(float(formula.exp)) - 4)
-        return charged(formula.base) + 1 + (abs(formula.exp) not in USUAL) + round(steep)
-    own = sum(map(charged, formula.args))
-    if isinstance(formula, sympy.Function) and not isinstance(formula, sympy.Abs):
-        nested = sum(len(part.atoms(sympy.Function)) for part in formula.args)
-        return own + FUNCTION + 2 * nested + isinstance(formula, RARE)
-    return own + max(1, len(formula.args) - 1)
+        numbers = 2 * len(self.constants) * of_fitted(1.0, max(n, LEAST_GROUPS))
+        return numbers + 2 * SYMBOL * self.nodes
 
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
@@ -198,32 +162,67 @@ class Fit:
 
 def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: int = 30) -> Fit:
     """Least squares of the free constants, float64; the start itself if no step improves it."""
-    names = samples.names
-
-    def residuals(constants: np.ndarray) -> np.ndarray:
-        return samples.residuals(evaluate(form, names, samples.X, constants))
-
-    def made(constants: Sequence[float], errors: np.ndarray) -> Fit:
-        values = tuple(float(value) for value in constants)
-        return Fit(values, float(np.mean(errors**2)), smooth_mean_square(errors, samples.measured))
-
-    if not np.all(np.isfinite(start)):
+    best = np.array(start, dtype=float)
+    if not np.all(np.isfinite(best)):
         # an engine's constant beyond float64: nothing to fit from
         return Fit(tuple(map(float, start)), LARGE**2, 0.0)
-    first = residuals(np.asarray(start, dtype=float))
-    if not len(start) or len(start) > len(first):
-        return made(start, first)
-    scale = np.where(np.abs(start) > 0, np.abs(start), 1e-3)
-    solution = least_squares(
-        lambda step: residuals(step * scale),
-        np.asarray(start) / scale,
-        method="lm",
-        x_scale="jac",
-        max_nfev=most_steps * (len(start) + 1),
-    )
-    if np.mean(solution.fun**2) > np.mean(first**2):
-        return made(start, first)
-    return made(solution.x * scale, solution.fun)
+    fitting = _Fitting(form, best, samples)
+    errors = fitting.first
+    if 0 < len(best) <= len(errors):
+        numbers = least_squares(fitting.slopes, best[None, fitting.others], most_steps)[0]
+        constants, left, _ = fitting.at(numbers)
+        if np.mean(left**2) < np.mean(errors**2):
+            best, errors = constants, left
+    square, smooth = float(np.mean(errors**2)), smooth_mean_square(errors, samples.measured)
+    return Fit(tuple(map(float, best)), square, smooth)
+
+
+class _Fitting:
+    """A form's residuals on samples, and their slopes by its constants.
+
+    A constant in front of all is solved for at every step, as the rest may be large where it is
+    small; so a sum in its normal form, c·(x + d·y), is linear. The slopes are those that it leaves.
+    """
+
+    def __init__(self, form: sympy.Expr, start: np.ndarray, samples: Samples):
+        self._rows, self._start, self._samples = (
+            on_rows(form, samples.names, samples.X), start, samples
+        )  # fmt: skip
+        every, factors = range(len(start)), sympy.Mul.make_args(form)
+        self._front = [i for i in every if constant_symbol(i) in factors][:1]
+        self.others = [i for i in every if i not in self._front]
+
+    @property
+    def first(self) -> np.ndarray:
+        """(row,) residuals at the start."""
+        return self._samples.residuals(self._values(self._start)[0])
+
+    def slopes(self, numbers: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and slopes of one model, as the polish of many takes them."""
+        _, errors, slopes = self.at(numbers[0])
+        return errors[None], slopes[None]
+
+    def at(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All constants, (row,) residuals, and their (row, number) slopes by those searched."""
+        constants = self._start.copy()
+        constants[self.others] = numbers
+        value, by_constant = self._values(constants)
+        factor = self._samples.factor(value) if self._front else 1.0
+        constants[self._front] *= factor
+        errors, gain = self._samples.with_gain(factor * value)
+        slopes = np.zeros((len(errors), len(self.others)))
+        with np.errstate(all="ignore"):
+            for place, i in enumerate(self.others):
+                slopes[:, place] = gain * factor * by_constant.get(i, 0.0)
+            slopes[~np.isfinite(slopes)] = 0.0
+            if self._front:
+                known = np.nan_to_num(gain * factor * value)
+                slopes -= np.outer(known, known @ slopes) / max(float(known @ known), 1e-300)
+        return constants, errors, slopes
+
+    def _values(self, constants: np.ndarray) -> tuple[np.ndarray, dict]:
+        value, by_constant = self._rows.at(constants)
+        return np.broadcast_to(value, len(self._samples.y)), by_constant
 
 
 def refit_law(law: Law, samples: Samples) -> Law:

@@ -128,16 +128,34 @@ class Samples:
         If the rows' errors are known, the deviation over them. A relative error refers to at least
         a tenth of the median magnitude, so targets that cross zero do not dominate the fit.
         """
+        return self.with_gain(prediction)[0]
+
+    def with_gain(self, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(row,) residuals, and their slope by the prediction: zero where that is too far off."""
         deviations = self.deviations
         with np.errstate(all="ignore"):
-            if deviations is not None:
-                error = (prediction - self.y) / deviations
-            elif self.logarithmic:
-                error = np.log(prediction / self.y)
+            if deviations is None and self.logarithmic:
+                error, gain = np.log(prediction / self.y), 1 / prediction
             else:
-                error = (prediction - self.y) / self.scale
+                gain = 1 / (self.scale if deviations is None else deviations)
+                error = (prediction - self.y) * gain
+        gain = np.where(np.abs(error) < LARGE, gain, 0.0)
         error = np.where(np.isfinite(error), np.clip(error, -LARGE, LARGE), LARGE)
-        return error if self.weights is None else error * self.weights
+        weights = 1.0 if self.weights is None else self.weights
+        return error * weights, gain * weights
+
+    def factor(self, prediction: np.ndarray) -> float:
+        """By which a prediction fits best; one if there is none."""
+        errors, gain = self.with_gain(prediction)
+        weights = 1.0 if self.weights is None else self.weights
+        with np.errstate(all="ignore"):
+            if self.deviations is None and self.logarithmic:
+                size = weights * (np.abs(errors) < LARGE * weights)
+                factor = float(np.exp(-(size @ errors) / (size @ size)))
+            else:
+                values = prediction * gain
+                factor = float(1 - (values @ errors) / (values @ values))
+        return factor if np.isfinite(factor) and factor else 1.0
 
     def rows(self, chosen: np.ndarray) -> "Samples":
         """The samples of some rows (indices or a mask)."""

@@ -22,7 +22,7 @@ from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate
+from symreg.formulas.expressions import on_rows
 
 DRAWS = 1000
 MANY = 20_000
@@ -100,13 +100,13 @@ def constant_intervals(
 
 def slopes(law: Law, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     """(row, constant) derivatives of the residuals by the constants, and (row,) residuals."""
-    constants = np.array(law.constants)
-    steps = 1e-6 * np.where(constants == 0, 1e-3, np.abs(constants))
-
-    def residuals(values: np.ndarray) -> np.ndarray:
-        return samples.residuals(evaluate(law.form, samples.names, samples.X, values))
-
-    return central_slopes(residuals, constants, steps), residuals(constants)
+    value, by_constant = on_rows(law.form, samples.names, samples.X).at(law.constants)
+    residuals, gain = samples.with_gain(np.broadcast_to(value, len(samples.y)))
+    jacobian = np.zeros((len(residuals), len(law.constants)))
+    with np.errstate(all="ignore"):
+        for place, slope in by_constant.items():
+            jacobian[:, place] = gain * slope
+    return jacobian, residuals
 
 
 def central_slopes(

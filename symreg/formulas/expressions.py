@@ -13,6 +13,7 @@ import sympy
 
 from orbits.expressions import SECONDS
 from orbits.time_limit import limited
+from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, OPAQUE, RULES, Opaque, Program, Rows
 
 CONSTANT_PREFIX = "_c"
 """Free constants of a skeleton are _c0, _c1, ...: no feature may start with this."""
@@ -100,8 +101,9 @@ def _raised(factors: Factors, power: sympy.Expr) -> Factors:
 
     Both terms of sqrt((a - x)/(b - x)) may be negative, and have no root of their own then.
     """
-    unsure = {base: p for base, p in factors.items() if not base.is_positive}
-    if power.is_integer or len(unsure) < 2:
+    whole = power.is_integer or len(factors) < 2  # signs are asked for last: they take milliseconds
+    unsure = {} if whole else {base: p for base, p in factors.items() if not base.is_positive}
+    if len(unsure) < 2:
         return Factors({base: p * power for base, p in factors.items()})
     sure = {base: p * power for base, p in factors.items() if base not in unsure}
     return Factors({**sure, _assemble(sympy.Integer(1), Factors(unsure), sympy.Integer(0)): power})
@@ -244,11 +246,86 @@ def complexity(expression: sympy.Expr) -> int:
 
 
 @lru_cache(maxsize=4096)
-def compiled(expression: sympy.Expr, symbols: tuple[str, ...]):
-    """A numpy function of one array per symbol name, float64."""
-    by_name = {s.name: s for s in expression.free_symbols}
-    arguments = [by_name.get(name, symbol(name)) for name in symbols]
-    return sympy.lambdify(arguments, expression, modules=["scipy", "numpy"])
+def program_of(expression: sympy.Expr) -> Program:
+    """The steps of a formula, its columns called by name, its free constants by number."""
+    program = Program()
+    if expression.has(sympy.I, sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        _opaque(expression, program)
+    else:
+        _add(expression, program)
+    return program
+
+
+def _add(expression: sympy.Expr, program: Program) -> int:
+    """The place of a formula's value in a program."""
+    if expression.is_Symbol:
+        place = _place_of(expression)
+        if place is not None:
+            return program.add(CONSTANT, of=place)
+        return program.add(COLUMN, of=expression.name)
+    if expression.is_Number or expression.is_NumberSymbol:
+        return program.add(NUMBER, of=float(expression))
+    if expression.is_Pow:
+        return _add_power(expression.base, expression.exp, program)
+    if expression.is_Mul:
+        # one division, as it is written: a rounding less than by multiplying with an inverse
+        above = [part for part in expression.args if not _is_below(part)]
+        below = [part for part in expression.args if _is_below(part)]
+        whole = _add_all("*", [_add(part, program) for part in above], program)
+        if not below:
+            return whole
+        under = [_add_power(part.base, -part.exp, program) for part in below]
+        return program.add("/", (whole, _add_all("*", under, program)))
+    if expression.is_Add:
+        return _add_all("+", [_add(part, program) for part in expression.args], program)
+    if type(expression).__name__ in RULES:
+        return program.add(type(expression).__name__, (_add(expression.args[0], program),))
+    return _opaque(expression, program)
+
+
+def _add_power(base: sympy.Expr, exponent: sympy.Expr, program: Program) -> int:
+    if exponent.is_Rational and exponent < 0:
+        under = _add_power(base, -exponent, program)
+        return program.add("/", (program.add(NUMBER, of=1.0), under))
+    part = _add(base, program)
+    if exponent == 1:
+        return part
+    if exponent == sympy.S.Half:
+        return program.add("sqrt", (part,))
+    return program.add("^", (part, _add(exponent, program)))
+
+
+def _add_all(kind: str, parts: Sequence[int], program: Program) -> int:
+    if len(parts) < 2:
+        return parts[0] if parts else program.add(NUMBER, of=1.0)
+    return program.add(kind, parts)
+
+
+def _is_below(factor: sympy.Expr) -> bool:
+    """Whether a factor is written in the denominator."""
+    return bool(factor.is_Pow and factor.exp.is_Rational and factor.exp < 0)
+
+
+def _opaque(expression: sympy.Expr, program: Program) -> int:
+    """What has no rule, compiled by sympy."""
+    symbols = sorted(expression.free_symbols, key=str)
+    columns = [symbol for symbol in symbols if _place_of(symbol) is None]
+    constants = {symbol: place for symbol in symbols if (place := _place_of(symbol)) is not None}
+    function = sympy.lambdify([*columns, *constants], expression, modules=["scipy", "numpy"])
+    names = tuple(column.name for column in columns)
+    return program.add(OPAQUE, of=Opaque(function, names, tuple(constants.values())))
+
+
+def _place_of(symbol: sympy.Symbol) -> int | None:
+    """The number of a free constant; None for a feature."""
+    number = symbol.name.removeprefix(CONSTANT_PREFIX)
+    return int(number) if number != symbol.name and number.isdigit() else None
+
+
+def on_rows(expression: sympy.Expr, names: Sequence[str], X: np.ndarray) -> Rows:
+    """A formula on (row, feature) named columns."""
+    program, columns = program_of(expression), np.asarray(X, dtype=float)
+    return Rows(program, {name: columns[:, i] for i, name in enumerate(names)})
 
 
 def evaluate(
@@ -261,20 +338,11 @@ def evaluate(
 
     X is (row, feature), its columns named; constants are values of `_c0`, `_c1`, ... in a skeleton.
     """
-    free = tuple(f"{CONSTANT_PREFIX}{i}" for i in range(len(constants)))
-    # of a thousand columns a formula has three: compiling and passing them all takes longer
-    own = {s.name for s in expression.free_symbols}
-    places = [i for i, name in enumerate(names) if name in own]
-    function = compiled(expression, (*(names[i] for i in places), *free))
-    with np.errstate(all="ignore"):
-        try:
-            value = function(*X.T[places], *constants)
-        except (OverflowError, ZeroDivisionError, TypeError):
-            return np.full(len(X), np.nan)
-    value = np.asarray(value)
-    if np.iscomplexobj(value):
-        value = np.where(np.abs(value.imag) > 0, np.nan, value.real)
-    return np.broadcast_to(value.astype(float), (len(X),)).copy()
+    try:
+        value, _ = on_rows(expression, names, X).at(constants, slopes=False)
+    except (OverflowError, ZeroDivisionError, TypeError):
+        return np.full(len(X), np.nan)
+    return np.broadcast_to(np.asarray(value, dtype=float), (len(X),)).copy()
 
 
 def written(expression: sympy.Expr) -> str:

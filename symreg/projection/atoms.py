@@ -69,6 +69,12 @@ class ScaledTerm:
             return np.asarray(values * self.factor.values)
 
     @property
+    def slope(self) -> np.ndarray:
+        """(row,) derivative by the scale."""
+        h = self.argument.values
+        return np.asarray(self.function.slope(self.scale * h) * h * self.factor.values)
+
+    @property
     def expression(self) -> sympy.Expr:
         """The term in sympy."""
         inner = sympy.Float(self.scale) * self.argument.expression
@@ -79,16 +85,17 @@ class ScaledTerm:
         """Whether its argument is so small that it is a sum of powers."""
         return float(np.max(np.abs(self.scale * self.argument.values))) < LINEAR_BELOW
 
-    def scaled(self, ratio: float) -> "ScaledTerm":
+    def at(self, scale: float) -> "ScaledTerm":
         """The same with another scale."""
-        return replace(self, scale=self.scale * ratio)
+        return replace(self, scale=scale)
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a free scale, and the largest arguments to try."""
+    """A function of a free scale, its derivative, and the largest arguments to try."""
 
     value: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
     write: Callable[[sympy.Expr], sympy.Expr]
     reaches: np.ndarray
 
@@ -97,11 +104,14 @@ Term = Atom | ScaledTerm
 
 # steps of 1.4: between two of them an exponential differs by less than a polish covers
 _REACHES = np.geomspace(0.1, 30.0, 18)
-EXPONENTIAL = Function(np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
+EXPONENTIAL = Function(np.exp, np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
 """Of either sign."""
 WAVES = tuple(
-    Function(value, write, np.arange(1.0, 60.0, 0.7))
-    for value, write in ((np.sin, sympy.sin), (np.cos, sympy.cos))
+    Function(value, slope, write, np.arange(1.0, 60.0, 0.7))
+    for value, slope, write in (
+        (np.sin, np.cos, sympy.sin),
+        (np.cos, lambda u: -np.sin(u), sympy.cos),
+    )
 )
 """Of up to ten turns."""
 

@@ -177,7 +177,7 @@ def search_products(
     products += _pairs(target, Dictionary((IDENTITY,), plain, target.screened))
     count = int(np.clip(PAIRS // max(dictionary.columns, 1), *STARTS))
     starts = best_of(singles, count)
-    simple = [h for p in best_of(singles, STARTS[1]) for h in _simple(p, target)]
+    simple = _simple(best_of(singles, STARTS[1]), target)
     starts += best_of(simple, STARTS[0])
     grown = _grown(starts, target, dictionary.arguments)
     products += grown
@@ -195,7 +195,7 @@ def search_products(
 
 def without_factors(target: Target) -> Product:
     """The best product of powers alone."""
-    return polished(_bare(target), target)
+    return polished([_bare(target)], target)[0]
 
 
 def with_one_factor(bare: Product, target: Target, arguments: Sequence[Argument]) -> list[Product]:
@@ -248,11 +248,13 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
     def held(item: tuple[float, int, int]) -> Hashable:
         return frozenset(known[k].argument.holds for k in item[1:])
 
-    return [
-        product
-        for _, i, j in spread(ranked, held, POLISHED)
-        if not (product := polished(_with(_with(bare, known[i]), known[j]), target)).degenerate
-    ]
+    pairs = [_with(_with(bare, known[i]), known[j]) for _, i, j in spread(ranked, held, POLISHED)]
+    return _sound(pairs, target)
+
+
+def _sound(products: Sequence[Product], target: Target) -> list[Product]:
+    """Products polished, without those that have become others."""
+    return [product for product in polished(products, target) if not product.degenerate]
 
 
 def explained_by_pairs(
@@ -374,11 +376,8 @@ def _next_factors(
         for rest, i, factor in ranked[: KEPT + len(starts)]
     ]
     zoomed.sort(key=lambda item: item[0])
-    return [
-        product
-        for _, i, factor in zoomed[: max(POLISHED, len(starts))]
-        if not (product := polished(_with(starts[i], factor), target)).degenerate
-    ]
+    chosen = zoomed[: max(POLISHED, len(starts))]
+    return _sound([_with(starts[i], factor) for _, i, factor in chosen], target)
 
 
 def _left_over(
@@ -476,15 +475,16 @@ def _grown(
                 trial = replace(start, factors=tuple(factors), kept=kept)
                 ranked.append((float(rest[j]), trial))
     ranked.sort(key=lambda item: item[0])
-    grown = (polished(trial, target) for _, trial in ranked[:POLISHED])
-    return [product for product in grown if not product.degenerate]
+    return _sound([trial for _, trial in ranked[:POLISHED]], target)
 
 
-def _simple(product: Product, target: Target) -> list[Product]:
-    """The same factor, with its constant set to a simple number if one is near."""
-    (factor,) = product.factors
-    nearest = min(SIMPLE, key=lambda simple: abs(simple - product.scales[0]))
-    if abs(nearest - product.scales[0]) > NEARLY * abs(nearest):
-        return []
-    held = replace(product, factors=(factor.with_scales([nearest]),), kept=(True,))
-    return [polished(held, target)]
+def _simple(products: Sequence[Product], target: Target) -> list[Product]:
+    """The same factors, with their constants set to simple numbers where these are near."""
+    held = []
+    for product in products:
+        (factor,), (scale,) = product.factors, product.scales
+        nearest = min(SIMPLE, key=lambda simple: abs(simple - scale))
+        if abs(nearest - scale) <= NEARLY * abs(nearest):
+            changed = (factor.with_scales([nearest]),)
+            held.append(replace(product, factors=changed, kept=(True,)))
+    return polished(held, target)

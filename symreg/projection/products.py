@@ -8,14 +8,13 @@ Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for variable proje
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
-from scipy.optimize import leastsq
 
 from symreg.projection.bases import Argument
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, Shape
+from symreg.search.polish import WORST, Projected, least_squares, projected
 
 SCREENED_ROWS = 150
 """Rows, about, that rank candidates."""
@@ -27,8 +26,6 @@ EXACT = 3e-13
 """Relative error of a fit to exact data: float64 rounding times the conditioning."""
 SIMPLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """Inner constants that cost no more than an exponent."""
-WORST = 1e6
-"""Residual of what is not finite: above any logarithm of a float64."""
 
 
 @dataclass(frozen=True)
@@ -158,77 +155,115 @@ class Product:
         )
 
 
-class Solved(NamedTuple):
-    """A product at some inner constants.
-
-    Attributes:
-        factors: with these constants.
-        design: (row, column) weighted logarithms.
-        linear: (column,) the linear numbers.
-        left: (row,) the residuals.
-    """
-
-    factors: tuple[Factor, ...]
-    design: np.ndarray
-    linear: np.ndarray
-    left: np.ndarray
-
-
-def polished(product: Product, target: Target, steps: int = STEPS) -> Product:
+def polished(products: Sequence[Product], target: Target, steps: int = STEPS) -> list[Product]:
     """The inner constants by least squares, linear numbers solved inside."""
-    start = np.array(product.scales)
-    free = ~np.array(product.kept, dtype=bool) if len(start) else np.zeros(0, dtype=bool)
+    groups: dict[tuple, list[int]] = {}
+    for place, product in enumerate(products):
+        counts = (len(product.factors), len(product.scales))
+        groups.setdefault((*counts, sum(product.kept), int(product.fixed.sum())), []).append(place)
+    whole = list(products)
+    for places in groups.values():
+        batch = _Batch([products[place] for place in places], target)
+        for place, product in zip(places, batch.polished(steps), strict=True):
+            whole[place] = product
+    return whole
 
-    def placed(values: np.ndarray) -> tuple[Factor, ...]:
-        scales = start.copy()
-        scales[free] = start[free] * values
-        return product.factors_at(list(scales))
 
-    @lru_cache(maxsize=2)
-    def at(values: bytes) -> Solved | None:
-        return _solved(placed(np.frombuffer(values)), product, target)
+class _Batch:
+    """Products with as many factors and terms in them, and as many numbers of each kind to fit."""
 
-    def residuals(values: np.ndarray) -> np.ndarray:
-        solved = at(values.tobytes())
-        return np.full(len(target.y), WORST) if solved is None else solved.left
+    def __init__(self, products: Sequence[Product], target: Target):
+        self._products, self._target = products, target
+        factors = [factor for product in products for factor in product.factors]
+        self._shapes = [factor.shape for factor in factors]
+        self._arguments = np.array(
+            [[h.values for p in products for f in p.factors for _, h in f.terms]]
+        ).reshape(len(products), -1, len(target.y))
+        self._owner = np.array([k for k, f in enumerate(factors) for _ in f.terms], dtype=int)
+        self._scales = np.array([product.scales for product in products])
+        self._moving = np.array([np.flatnonzero(~np.array(p.kept, bool)) for p in products], int)
+        self._free = np.array([np.flatnonzero(~product.fixed) for product in products])
+        self._set = np.array([np.flatnonzero(product.fixed) for product in products], dtype=int)
+        self._linear = np.array([product.linear for product in products])
 
-    @lru_cache(maxsize=1)
-    def tangents(values: bytes) -> np.ndarray:
-        solved = at(values)
-        if solved is None:
-            return np.zeros((len(target.y), len(best)))
-        return _jacobian(solved, product, target)[:, free] * start[free]
+    def polished(self, steps: int) -> list[Product]:
+        """With the best inner constants, where all logarithms are finite."""
+        start = np.take_along_axis(self._scales, self._moving, axis=1)
+        best = start
+        if start.size and len(self._target.y) > start.shape[1]:
+            best = least_squares(self._residuals, start, steps)
+        every = np.arange(len(self._products))
+        scales = self._at(best, every)
+        linear, solved = self._solved(self._logarithms(scales, every)[0], every)
+        return [
+            replace(product, factors=product.factors_at(list(own)), linear=numbers,
+                    mean_square=float(np.mean(left**2)))
+            if abs(left[0]) < WORST else product
+            for product, own, numbers, left in zip(
+                self._products, scales, linear, solved.residuals, strict=True)
+        ]  # fmt: skip
 
-    best = np.ones(int(free.sum()))
-    if len(best) and len(target.y) > len(best) and at(best.tobytes()) is not None:
-        # the same as `least_squares(method="lm")`, without its costly wrappers
-        solution, _, last, *_ = leastsq(
-            residuals, best, Dfun=lambda values: tangents(values.tobytes()), full_output=True,
-            ftol=1e-14, xtol=1e-14, gtol=1e-14, maxfev=steps, diag=np.ones(len(best)),
-        )  # fmt: skip
-        if np.sum(last["fvec"] ** 2) <= np.sum(residuals(best) ** 2):
-            best = solution
-    solved = at(best.tobytes())
-    if solved is None:
-        return product
-    error = float(np.mean(solved.left**2))
-    return replace(product, factors=solved.factors, linear=solved.linear, mean_square=error)
+    def _at(self, numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """(product, term) scales."""
+        scales = self._scales[places]
+        np.put_along_axis(scales, self._moving[places], numbers, axis=1)
+        return scales
+
+    def _residuals(self, numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        logarithms, slopes = self._logarithms(self._at(numbers, places), places)
+        linear, solved = self._solved(logarithms, places)
+        width, terms = self._target.design.shape[1], self._scales.shape[1]
+        owner = (
+            width + self._owner.reshape(-1, terms)[places] - places[:, None] * (logarithms.shape[1])
+        )
+        powers = np.take_along_axis(linear, owner, axis=1)
+        with np.errstate(all="ignore"):
+            tangents = self._target.weights * powers[:, :, None] * slopes
+        tangents = np.take_along_axis(tangents, self._moving[places][:, :, None], axis=1)
+        tangents = np.where(np.isfinite(tangents), tangents, 0.0)
+        return solved.residuals, solved.slopes(np.swapaxes(tangents, 1, 2))
+
+    def _logarithms(self, scales: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """log|g| of every factor (product, factor, row), and its slope by every scale."""
+        count = len(self._shapes) // len(self._products)
+        terms = self._arguments[places] * scales[:, :, None]
+        owner = self._owner.reshape(len(self._products), -1)[places] - places[:, None] * count
+        arguments = np.zeros((len(places), count, terms.shape[2]))
+        np.add.at(arguments, (np.arange(len(places))[:, None], owner), terms)
+        logarithms, slopes = np.empty_like(arguments), np.empty_like(arguments)
+        of_shape: dict[Shape, list[tuple[int, int]]] = {}
+        for k, place in enumerate(places):
+            for factor in range(count):
+                of_shape.setdefault(self._shapes[place * count + factor], []).append((k, factor))
+        with np.errstate(all="ignore"):
+            for shape, at in of_shape.items():
+                where = tuple(np.array(at).T)
+                u = arguments[where]
+                logarithms[where] = u if shape is EXPONENTIAL else np.log(np.abs(shape.value(u)))
+                slopes[where] = shape.slope(u)
+            by_scale = np.take_along_axis(slopes, owner[:, :, None], axis=1)
+            return logarithms, by_scale * self._arguments[places]
+
+    def _solved(self, logarithms: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:
+        """All linear numbers (product, column), those that are not set solved for."""
+        target, linear = self._target, self._linear[places]
+        bare = np.broadcast_to(target.design, (len(places), *target.design.shape))
+        design = np.concatenate([bare, np.swapaxes(logarithms, 1, 2)], axis=2)
+        with np.errstate(all="ignore"):
+            design = design * target.weights[:, None]
+        fixed, free = self._set[places], self._free[places]
+        held = np.take_along_axis(design, fixed[:, None, :], axis=2)
+        known = np.einsum("mrc,mc->mr", held, np.take_along_axis(linear, fixed, axis=1))
+        design = np.take_along_axis(design, free[:, None, :], axis=2)
+        solved = projected(design, target.logarithm - known)
+        np.put_along_axis(linear, free, solved.linear, axis=1)
+        return linear, solved
 
 
 def design_of(factors: Sequence[Factor], target: Target) -> np.ndarray:
     """(row, column) weighted: 1, log|x|, log|g| of every factor."""
     columns = [target.design, *(f.logarithm()[:, None] for f in factors)]
     return target.weights[:, None] * np.concatenate(columns, axis=1)
-
-
-def _jacobian(solved: Solved, product: Product, target: Target) -> np.ndarray:
-    """(row, inner constant) of the residuals; Kaufman's form, with the basis fixed.
-
-    Source: Kaufman, BIT 15, 49 (1975).
-    """
-    tangents = -_tangents(solved.factors, solved.linear, target)
-    basis, _ = np.linalg.qr(solved.design[:, ~product.fixed])
-    return tangents - basis @ (basis.T @ tangents)
 
 
 def _tangents(factors: Sequence[Factor], linear: np.ndarray, target: Target) -> np.ndarray:
@@ -267,18 +302,3 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
     costs = np.zeros(len(product.linear))
     costs[free] = (product.linear - values)[free] ** 2 / np.maximum(spread, 1e-300)
     return costs / len(target.y)
-
-
-def _solved(factors: tuple[Factor, ...], product: Product, target: Target) -> Solved | None:
-    """The linear numbers solved; None if a logarithm is not finite."""
-    design = design_of(factors, target)
-    if not np.all(np.isfinite(design)):
-        return None
-    rest = target.logarithm - design[:, product.fixed] @ product.linear[product.fixed]
-    free = ~product.fixed
-    linear = product.linear.copy()
-    size = np.linalg.norm(design[:, free], axis=0)
-    size[size == 0] = 1.0
-    solution, *_ = np.linalg.lstsq(design[:, free] / size, rest, rcond=1e-13)
-    linear[free] = solution / size
-    return Solved(factors, design, linear, rest - design[:, free] @ linear[free])

@@ -18,6 +18,7 @@ import sympy
 from symreg.projection.bases import Column, exponent_of
 from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting, polished
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
+from symreg.search.description import of_errors
 
 ROUNDING = 1e-11
 """Relative error of exact data."""
@@ -45,7 +46,7 @@ def price(exponent: float) -> float:
 def description(product: Product, rows: int) -> float:
     """Nats to write the residuals and the formula down."""
     fitted = 0.5 * np.log(rows) + FITTED
-    error = 0.5 * rows * np.log(product.mean_square + ROUNDING**2)
+    error = of_errors(product.mean_square, rows, ROUNDING)
     width = len(product.linear)
     numbers = sum(price(product.linear[i]) if product.fixed[i] else fitted for i in range(1, width))
     scales = sum(
@@ -62,26 +63,35 @@ def _without_scale(product: Product) -> list[bool]:
     return [f.shape in (EXPONENTIAL, IDENTITY) for f in product.factors for _ in f.terms]
 
 
-def simplified(product: Product, target: Target) -> Product:
+def simplified(products: Sequence[Product], target: Target) -> list[Product]:
     """Exponents and inner constants set to simple numbers wherever that is shorter."""
-    rows = len(target.y)
-    product = polished(product, target, MORE_STEPS)
-    length = np.inf
-    while (now := description(product, rows)) < length:
-        length = now
+    rows, best = len(target.y), polished(products, target, MORE_STEPS)
+    moving = list(range(len(best)))
+    while moving:
+        before = [description(best[place], rows) for place in moving]
         for trials in (_all_set, _one_set, _with_simple_scales):
-            product = min(
-                [product, *trials(product, target)], key=lambda trial: description(trial, rows)
-            )
-    return product
+            proposed = [(place, trial) for place in moving for trial in trials(best[place], target)]
+            made = polished([trial for _, trial in proposed], target)
+            for (place, _), trial in zip(proposed, made, strict=True):
+                if description(trial, rows) < description(best[place], rows):
+                    best[place] = trial
+        moving = [
+            place
+            for place, length in zip(moving, before, strict=True)
+            if description(best[place], rows) < length
+        ]
+    return best
 
 
-def set_roughly(product: Product, target: Target) -> Product:
+def set_roughly(products: Sequence[Product], target: Target) -> list[Product]:
     """Every exponent set to the nearest half-integer, the constant in front fitted."""
-    linear, fixed = product.linear.copy(), product.fixed.copy()
-    for i in _may_be_set(product, target):
-        linear[i], fixed[i] = round(2 * linear[i]) / 2, True
-    return polished(replace(product, linear=linear, fixed=fixed), target, 3)
+    rough = []
+    for product in products:
+        linear, fixed = product.linear.copy(), product.fixed.copy()
+        for i in _may_be_set(product, target):
+            linear[i], fixed[i] = round(2 * linear[i]) / 2, True
+        rough.append(replace(product, linear=linear, fixed=fixed))
+    return polished(rough, target, 3)
 
 
 def set_to_one(product: Product, target: Target) -> list[Product]:
@@ -99,8 +109,10 @@ def set_to_one(product: Product, target: Target) -> list[Product]:
             linear[width + i], fixed[width + i] = power, True
         free = tuple(False if without is False else kept for kept, without in zip(
             product.kept, _without_scale(product), strict=True))  # fmt: skip
-        changed = replace(product, factors=tuple(factors), linear=linear, fixed=fixed, kept=free)
-        trials.append(polished(changed, target))
+        trials.append(
+            replace(product, factors=tuple(factors), linear=linear, fixed=fixed, kept=free)
+        )
+    trials = polished(trials, target)
     return [trial for trial in trials if np.isfinite(trial.mean_square) and not trial.degenerate]
 
 
@@ -121,7 +133,7 @@ def _all_set(product: Product, target: Target) -> list[Product]:
             linear[i], fixed[i] = nearest, True
     if np.array_equal(fixed, product.fixed):
         return []
-    return [polished(replace(product, linear=linear, fixed=fixed), target)]
+    return [replace(product, linear=linear, fixed=fixed)]
 
 
 def _one_set(product: Product, target: Target) -> list[Product]:
@@ -134,7 +146,7 @@ def _one_set(product: Product, target: Target) -> list[Product]:
     for _, i in sorted(promised)[:PROMISING]:
         linear, fixed = product.linear.copy(), product.fixed.copy()
         linear[i], fixed[i] = halves[i], True
-        trials.append(polished(replace(product, linear=linear, fixed=fixed), target))
+        trials.append(replace(product, linear=linear, fixed=fixed))
     return trials
 
 
@@ -151,7 +163,7 @@ def _with_simple_scales(product: Product, target: Target) -> list[Product]:
         scales[place] = nearest
         kept = tuple(k or i == place for i, k in enumerate(product.kept))
         factors = product.factors_at(scales)
-        trials.append(polished(replace(product, factors=factors, kept=kept), target))
+        trials.append(replace(product, factors=factors, kept=kept))
     return trials
 
 

@@ -6,18 +6,19 @@ single terms, are extended term by term (a beam). Terms y·m make ratios: y = a�
 c·y·m2 is y = a·m1 / (1 - c·m2).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import explained_by_pairs, worth
 from symreg.projection.products import EXACT
+from symreg.search.outer import IDENTITY, POWERS, Outer
+from symreg.search.polish import least_squares, projected
 
 PAIRED = 1500
 """Terms, the best singly, paired with all others where there are more."""
@@ -35,41 +36,12 @@ FITTED, GIVEN = 12, 4
 """Sums of a number of terms that are fitted to all rows, and handed over."""
 PARTNERS = 400
 """Terms that may come first beside a scaled one, simplest first."""
-STEPS, LARGEST_STEP = 12, 20.0
-"""Of a polish of scales; the logarithm of the largest change."""
-WORST = 1e6
-"""Residual of a sum that is not finite."""
+STEPS = 12
+"""Of a polish of scales."""
 
 
-@dataclass(frozen=True)
-class Transform:
-    """A function of the target that equals a sum.
-
-    Attributes:
-        forward: T(y).
-        slope: dT/dy, for the weights.
-        backward: y of the sum, in sympy.
-        positive: whether it needs y > 0.
-        ratio: whether terms may be multiplied by y, to form a denominator.
-    """
-
-    name: str
-    forward: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray], np.ndarray]
-    backward: Callable[[sympy.Expr], sympy.Expr]
-    positive: bool = False
-    ratio: bool = False
-
-
-TRANSFORMS = (
-    Transform("y", lambda y: y, np.ones_like, lambda s: s),
-    Transform("ratio", lambda y: y, np.ones_like, lambda s: s, ratio=True),
-    Transform("1/y", lambda y: 1 / y, lambda y: 1 / y**2, lambda s: 1 / s),
-    Transform("y^2", lambda y: y**2, lambda y: 2 * y, sympy.sqrt, positive=True),
-    Transform("1/y^2", lambda y: y**-2.0, lambda y: 2 / y**3, lambda s: 1 / sympy.sqrt(s), True),
-    Transform("sqrt(y)", np.sqrt, lambda y: 0.5 / np.sqrt(y), lambda s: s**2, positive=True),
-    Transform("log(y)", np.log, lambda y: 1 / y, sympy.exp, positive=True),
-)
+WAYS = ((IDENTITY, False), (IDENTITY, True), *((outer, False) for outer in POWERS))
+"""Functions of the target, and whether terms may be multiplied by y, to form a denominator."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +49,14 @@ class Sum:
     """A fitted sum.
 
     Attributes:
-        transform: of the target.
+        outer: around it.
         atoms: its terms.
         coefficients: of the terms.
         mean_square: of the weighted residuals, relative to the target's own size.
         target: (row,) y.
     """
 
-    transform: Transform
+    outer: Outer
     atoms: tuple[Term, ...]
     coefficients: np.ndarray
     mean_square: float
@@ -120,7 +92,7 @@ class Sum:
         total = _gathered(above)
         if below:
             total = total / sympy.Add(1, *(sympy.Float(b) * m for b, m in below))
-        return self.transform.backward(total)
+        return self.outer.written(total)
 
 
 def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
@@ -144,32 +116,32 @@ def search_sums(
     watch: Watch,
     terms: int = MOST_TERMS,
 ) -> list[Sum]:
-    """The best sums of one term, of two, and so on, for every transform of the target.
+    """The best sums of one term, of two, and so on, for every function of the target.
 
     Args:
-        y: (row,) a transform undefined for one of them is left out.
+        y: (row,) a function undefined for one of them is left out.
         sigma: (row,) error of every row, or its substitute: |y| for equal relative errors.
         atoms: terms to choose from.
-        watch: may end the search between transforms.
+        watch: may end the search between functions.
         terms: most of them in a sum.
     """
     sums: list[Sum] = []
-    for transform in TRANSFORMS:
-        if transform.positive and not np.all(y > 0):
+    for outer, ratio in WAYS:
+        if not outer.allowed(y):
             continue
         with np.errstate(all="ignore"):
-            wanted, weights = transform.forward(y), 1 / np.abs(transform.slope(y) * sigma)
+            wanted, weights = outer.forward(y), 1 / np.abs(outer.slope(y) * sigma)
             usable = np.all(np.isfinite(wanted * weights))
         if not usable:
             continue
         pool = list(atoms[: 2 * MOST_ATOMS])
-        if transform.ratio:
+        if ratio:
             with np.errstate(all="ignore"):
                 pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
-        sums += _beam(transform, wanted * weights, weights, pool, terms, y)
+        sums += _beam(outer, wanted * weights, weights, pool, terms, y)
         least = min((s.mean_square for s in sums), default=np.inf)
-        if transform is TRANSFORMS[0] and len(atoms) > len(pool) and least > EXACT**2:
-            sums += _beam(transform, wanted * weights, weights, atoms, terms, y)
+        if (outer, ratio) == WAYS[0] and len(atoms) > len(pool) and least > EXACT**2:
+            sums += _beam(outer, wanted * weights, weights, atoms, terms, y)
         if watch.over or min((s.mean_square for s in sums), default=np.inf) < EXACT**2:
             break
     return sums
@@ -196,7 +168,7 @@ def sums_with_scales(
     weights = 1 / sigma
     if not np.all(np.isfinite(y * weights)):
         return []
-    sums = _beam(TRANSFORMS[0], y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
+    sums = _beam(IDENTITY, y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
     return sorted(sums, key=lambda each: each.mean_square)
 
 
@@ -205,7 +177,7 @@ def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
     weights = 1 / np.abs(y)
     if not np.all(np.isfinite(weights)):
         return []
-    return _beam(TRANSFORMS[0], y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
+    return _beam(IDENTITY, y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
 
 
 def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
@@ -228,13 +200,13 @@ def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) 
     sums = []
     for atoms in sets:
         whole = np.column_stack([atom.values * weights for atom in atoms])
-        state = tuple(range(len(atoms)))
-        sums.append(_fitted(TRANSFORMS[0], state, whole, y * weights, atoms, y, weights))
+        states = [tuple(range(len(atoms)))]
+        sums += _fitted(IDENTITY, states, whole, y * weights, atoms, y, weights)
     return sums
 
 
 def _beam(
-    transform: Transform,
+    outer: Outer,
     wanted: np.ndarray,
     weights: np.ndarray,
     plain: Sequence[Atom],
@@ -255,10 +227,10 @@ def _beam(
     columns, shown = _of_unit_length(whole[rows]), wanted[rows]
     states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
 
-    def fitted(state: tuple[int, ...]) -> Sum:
-        return _fitted(transform, state, whole, wanted, pool, target, weights)
+    def fitted(states: Sequence[tuple[int, ...]]) -> list[Sum]:
+        return _fitted(outer, states, whole, wanted, pool, target, weights)
 
-    sums = [fitted(states[0])]
+    sums = fitted(states[:1])
     for count in range(2, terms + 1):
         if count > 2:
             ranked = _extended(states, columns, shown)
@@ -269,7 +241,7 @@ def _beam(
         states = [state for _, state in ranked[:BEAM]]
         if not states:
             break
-        tried = [each for each in map(fitted, states[:FITTED]) if each.is_sound]
+        tried = [each for each in fitted(states[:FITTED]) if each.is_sound]
         before = min(each.mean_square for each in sums)
         sums += tried[:GIVEN]
         after = min((each.mean_square for each in tried), default=np.inf)
@@ -342,45 +314,51 @@ def _extended(
 
 
 def _fitted(
-    transform: Transform, state: tuple[int, ...], columns: np.ndarray, wanted: np.ndarray,
-    pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
-) -> Sum:  # fmt: skip
-    """A sum fitted to all rows, the scales of scaled terms too."""
-    atoms, design = tuple(pool[j] for j in state), columns[:, list(state)]
-    places = [k for k, atom in enumerate(atoms) if isinstance(atom, ScaledTerm)]
-    coefficients, rest = solved(design, wanted)
-    if places:
-        atoms, coefficients, rest = _polished(atoms, places, design, wanted, weights)
-    return Sum(transform, atoms, coefficients, float(np.mean(rest**2)), target)
+    outer: Outer, states: Sequence[tuple[int, ...]], columns: np.ndarray,
+    wanted: np.ndarray, pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
+) -> list[Sum]:  # fmt: skip
+    """Sums of as many terms fitted to all rows, the scales of scaled terms too."""
+    sums = [tuple(pool[j] for j in state) for state in states]
+    design = np.array([columns[:, list(state)] for state in states])
+    counts = [sum(isinstance(atom, ScaledTerm) for atom in atoms) for atoms in sums]
+    for count in {*counts} - {0}:
+        places = [place for place, own in enumerate(counts) if own == count]
+        moved = _polished([sums[place] for place in places], design[places], wanted, weights)
+        for place, atoms in zip(places, moved, strict=True):
+            sums[place] = atoms
+            with np.errstate(all="ignore"):
+                design[place] = np.column_stack([atom.values * weights for atom in atoms])
+    fits = projected(design, wanted)
+    return [
+        Sum(outer, atoms, own, float(np.mean(left**2)), target)
+        for atoms, own, left in zip(sums, fits.linear, fits.residuals, strict=True)
+    ]
 
 
 def _polished(
-    atoms: tuple[Term, ...], places: Sequence[int], design: np.ndarray, wanted: np.ndarray,
-    weights: np.ndarray,
-) -> tuple[tuple[Term, ...], np.ndarray, np.ndarray]:  # fmt: skip
-    """Terms with better scales, coefficients, and (row,) residuals: variable projection."""
+    sums: Sequence[tuple[Term, ...]], design: np.ndarray, wanted: np.ndarray, weights: np.ndarray
+) -> list[tuple[Term, ...]]:
+    """Sums with as many scaled terms, their scales better."""
+    scaled = np.array([[isinstance(a, ScaledTerm) for a in atoms] for atoms in sums])
+    places = np.array([np.flatnonzero(own) for own in scaled])
 
-    def at(steps: np.ndarray) -> tuple[tuple[Term, ...], np.ndarray, np.ndarray]:
-        moved, changed = list(atoms), design.copy()
-        for place, step in zip(places, steps, strict=True):
-            term = atoms[place]
-            assert isinstance(term, ScaledTerm)
-            moved[place] = term.scaled(float(np.exp(np.clip(step, -LARGEST_STEP, LARGEST_STEP))))
-            changed[:, place] = moved[place].values * weights
-        if not np.all(measurable(changed)):
-            return tuple(moved), np.zeros(len(atoms)), np.full(len(wanted), WORST)
-        return (tuple(moved), *solved(changed, wanted))
+    def at(numbers: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        whole, slopes = design[chosen], np.empty((len(chosen), len(wanted), numbers.shape[1]))
+        with np.errstate(all="ignore"):
+            for k, which in enumerate(chosen):
+                for i, place in enumerate(places[which]):
+                    term = sums[which][place].at(numbers[k, i])
+                    whole[k, :, place] = term.values * weights
+                    slopes[k, :, i] = term.slope * weights
+        solved = projected(whole, wanted)
+        linear = np.take_along_axis(solved.linear, places[chosen], axis=1)
+        tangents = np.nan_to_num(slopes * linear[:, None, :])
+        return solved.residuals, solved.slopes(tangents)
 
-    solution = least_squares(
-        lambda steps: at(steps)[2], np.zeros(len(places)), method="lm", xtol=1e-15, ftol=1e-15,
-        gtol=1e-15, max_nfev=STEPS * (1 + len(places)),
-    )  # fmt: skip
-    return at(solution.x)
-
-
-def solved(columns: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of columns of any size by least squares, and (row,) residuals."""
-    size = np.linalg.norm(columns, axis=0)
-    size[size == 0] = 1.0
-    solution, *_ = np.linalg.lstsq(columns / size, wanted, rcond=1e-14)
-    return solution / size, wanted - columns / size @ solution
+    start = np.array([[a.scale for a in atoms if isinstance(a, ScaledTerm)] for atoms in sums])
+    best = least_squares(at, start, STEPS)
+    moved = [list(atoms) for atoms in sums]
+    for atoms, own, numbers in zip(moved, places, best, strict=True):
+        for place, number in zip(own, numbers, strict=True):
+            atoms[place] = atoms[place].at(float(number))
+    return [tuple(atoms) for atoms in moved]

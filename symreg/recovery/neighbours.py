@@ -16,8 +16,6 @@ from scipy.stats import qmc
 
 from symreg.fit.refine import (
     CLEARLY_BETTER,
-    FUNCTION,
-    NODE_COST,
     Law,
     is_same_law,
     preferred,
@@ -30,10 +28,11 @@ from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
 from symreg.formulas.precision import LAST_DIGITS
 from symreg.projection.bases import is_angle
 from symreg.recovery.evidence import misfit_of
+from symreg.search.description import FUNCTION, SYMBOL
 
 EXPLAINED = 0.01
 """Chance of a misfit as smooth as a formula's above which nothing is added to it."""
-LONGER = (FUNCTION + 1) * NODE_COST
+LONGER = 2 * SYMBOL * (FUNCTION + 1)
 """Twice the nats by which the description of a rival may be longer, errors included: a function and
 the number in it. Of right formulas the nearest that part are 20 and more behind, of look-alikes 11
 to 17 (log of discovery)."""

@@ -15,11 +15,12 @@ from orbits.forces import ForceLaw, parse_law
 from orbits.time_limit import TooLongError
 from orbits.units import G
 from symreg.engines import choose_engine
-from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED, charged
+from symreg.fit.refine import SNAP_DISTANCE, UNDEFINED
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, merged, named, skeleton, symbol
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.selection import Search, select
+from symreg.search.description import charged
 from symreg.weighing.errors import rough_covariance
 from symreg.weighing.fit import LawFit, fitted
 from symreg.weighing.shapes import Curve, Parameters, Shape

@@ -57,11 +57,12 @@ from discovery_small import right_inside_and_beyond, small, sums, textbook
 from discovery_tables import BLURRED, COVERED, FORMS, GROUPED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
-from symreg.fit.refine import charged, fit, refit_law, refitted
+from symreg.fit.refine import fit, refit_law, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import MATCHING, compare, decided
 from symreg.formulas.expressions import evaluate, normal_form, skeleton, symbol, with_floats
 from symreg.recovery.recover import recover
+from symreg.search.description import charged
 
 FRESH = 2000
 STARTS = 24

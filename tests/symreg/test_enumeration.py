@@ -7,14 +7,15 @@ import sympy
 from symreg.engines import ENGINES
 from symreg.engines.base import Budget, is_exact
 from symreg.enumeration.library import enumerate_expressions
-from symreg.enumeration.model import IDENTITY, Model, Table
+from symreg.enumeration.model import Model, Table
 from symreg.enumeration.rational import search_quotients
 from symreg.enumeration.scan import Scan
 from symreg.enumeration.screening import important_columns
-from symreg.enumeration.search import EFFORTS, Exhausted, Search
+from symreg.enumeration.search import EFFORTS, Effort, Exhausted, Search
 from symreg.enumeration.tree import COLUMN, SCALE, SHIFT, Tree
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
+from symreg.search.outer import IDENTITY
 
 
 def table_of(law, low, high, rows=40, noise=0.0, seed=0):
@@ -135,6 +136,17 @@ def test_numbers_inside_a_term_are_fitted_and_set_to_simple_ones():
     table = Table.of(X, y, np.ones(len(y)))
     best = Model(IDENTITY, (Tree("sin", (inner,)),)).polished(table).shortened(table)
     assert str(best.expression(feature_symbols(names, X))) == "3*sin(13*x/10 + 2)"
+
+
+def test_a_function_between_two_numbers_of_the_grid_is_proposed_with_noise(monkeypatch):
+    # a diode: on the grid itself other functions fit better by chance
+    monkeypatch.setattr(Search, "_beside_two", lambda *_: None)  # takes most of the time
+    X, y, _ = table_of(lambda v: 1.26e-9 * np.exp(30.49 * v), 0.1, 0.55, rows=100, noise=0.02)
+    search = Search(Table.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
+    best = search.run([Effort(300, 100, 2, numbered=True)])[0]
+    (term,) = best.terms
+    assert term.kind == "exp"
+    assert term.parts[0].number == pytest.approx(30.49, rel=0.02)
 
 
 QUOTIENTS = {

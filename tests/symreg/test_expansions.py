@@ -9,11 +9,12 @@ import sympy
 
 from symreg.fit.expansions import break_of, expansion_of, nats_saved, smooth_probability
 from symreg.fit.noise import misfit_probability
-from symreg.fit.refine import CLEARLY_BETTER, Law, charged, refit_law, refitted
+from symreg.fit.refine import CLEARLY_BETTER, Law, refit_law, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import feature_symbols
 from symreg.recovery.recover import recover
 from symreg.recovery.user_table import full_headers, without_unit
+from symreg.search.description import charged
 
 QUICK = {"engine": "projection", "null": False, "seeds": 1}
 LEAST = 1e-11

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
+from symreg.engines import projection
 from symreg.engines.base import pareto_front
 from symreg.engines.projection import search
 from symreg.formulas.expressions import evaluate, feature_symbols
@@ -158,3 +159,26 @@ def test_a_target_of_which_nothing_can_be_fitted_is_no_error(size):
     symbols = feature_symbols(["r"], r[:, None])
     found = search(r[:, None], y, symbols, Watch())
     assert all(form.free_symbols <= set(symbols) for form in found)
+
+
+def test_a_monomial_with_equal_noise_ends_the_search_though_signs_are_turned(monkeypatch):
+    # Sabine: the least targets lie below the noise, so that some are negative
+    rng = np.random.default_rng(1)
+    X = np.column_stack([np.exp(rng.uniform(3.9, 8.5, 200)), rng.uniform(1, 15, 200)])
+    truth = 0.161 * X[:, 0] / X[:, 1]
+    y = truth + 0.02 * np.sqrt(np.mean(truth**2)) * rng.standard_normal(200)
+    assert np.any(y < 0)
+    monkeypatch.setattr(projection, "_products", stopped(projection._products))
+    with pytest.raises(StopIteration, match="1"):
+        search(X, y, feature_symbols("Va", X), Watch())
+
+
+def stopped(products):
+    """The search of products without factors as it is; with them it says how many, and ends."""
+
+    def made(columns, y, weights, arguments, watch, most=2):
+        if arguments:
+            raise StopIteration(most)
+        return products(columns, y, weights, arguments, watch, most)
+
+    return made

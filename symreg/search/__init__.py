@@ -1,0 +1,1 @@
+"""What all families of the search share: the polish of numbers."""
