@@ -108,8 +108,9 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
     except OptionError as error:
         return complain(name, f"{flag_of(error.option)} {error.problem}")
     except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError)
-        what = f"the package {error.name!r} is not installed" if missing else "a package cannot be loaded"
+        what = "a package cannot be loaded"
+        if isinstance(error, ModuleNotFoundError):
+            what = f"the package {error.name!r} is not installed"
         return complain(name, f"{what}: {error}")
     except OSError as error:
         most = 120  # characters of a path, which may be no path

@@ -41,11 +41,12 @@ LIMITS = {
         "imports_in_functions": 39,
         "modules_in_cycles": 0,
     },
-    # a guard after the search, robust outliers, rounding of columns, leftovers of trajectories
+    # a guard after the search, robust outliers, rounding of columns, leftovers of trajectories, and
+    # numbers polished in batches with exact slopes: a third less time with noise, a quarter without
     "symreg": {
-        "code_lines": 17250,
+        "code_lines": 17700,
         "options": 121,
-        "bare_numbers": 572,
+        "bare_numbers": 555,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },
