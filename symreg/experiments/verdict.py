@@ -294,24 +294,17 @@ def world_model_kind(
     nearer = None
     if far is not None and far.all.error is not None:
         nearer = far.all.error / max(far.field_error, TINY)
+    closer = at_least("nearer to that field than to the law", nearer, t.lookup_ratio)
     another = [
-        measured(
-            at_least_share(
-                ONE_FIELD, far.field_right if far else None, t.far_right, "within 10 % of it on"
-            )
+        at_least_share(
+            ONE_FIELD, far.field_right if far else None, t.far_right, "within 10 % of it on"
         ),
-        measured(
-            share(KICK_FIELD, far.kick_field_error if far else None, t.field_error, "median error")
-        ),
-        measured(share(SOME, far.size if far else None, t.field_size, "median size", True)),
+        share(KICK_FIELD, far.kick_field_error if far else None, t.field_error, "median error"),
+        share(SOME, far.size if far else None, t.field_size, "median size", True),
         # errors about the law are as far from their own fit as from the law
-        measured(
-            replace(
-                at_least("nearer to that field than to the law", nearer, t.lookup_ratio),
-                what="times as small a median error,",
-            )
-        ),
+        replace(closer, what="times as small a median error,"),
     ]
+    another = [measured(gate) for gate in another]
     keplerian = [
         measured(at_least(UNDISTURBED, evidence.orbit_r2, t.orbit_r2)),
         at_most(after_a_kick(step), first, t.keplerian_r2),

@@ -191,16 +191,13 @@ def _field(far: Examination, law: str) -> str:
 
 
 def _worst(far: Examination) -> str:
-    """Where it is certainly wrong too often, and where it says nothing."""
-    wrong, parts = wrong_cells(far), []
-    if wrong:
-        named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in wrong[:3])
-        more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
-        least = share(THRESHOLDS.cell_right)
-        parts.append(f"Certainly fewer than {least} are right at {named}{more}.")
-    if silent := [name for name, each in far.families.items() if not each.known]:
-        parts.append(f"It gives no answer for states {' or '.join(silent)}.")
-    return " ".join(parts)
+    """Where it is certainly wrong too often."""
+    if not (wrong := wrong_cells(far)):
+        return ""
+    named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in wrong[:3])
+    more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
+    least = share(THRESHOLDS.cell_right)
+    return f"Certainly fewer than {least} are right at {named}{more}."
 
 
 def memory(far: Examination) -> str | None:

@@ -23,7 +23,7 @@ from symreg.recovery.force_field import (
     radial_field,
 )
 from symreg.recovery.gates import Gate, share
-from symreg.recovery.references import Reference, in_units, of_field, of_table, shape
+from symreg.recovery.references import Reference, in_units, of_field, of_its_own, of_table, shape
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.user_table import (
     UserTable,
@@ -142,9 +142,14 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
     radial = field.samples
     if wanted is None or config.error_floor is not None:
         radial = replace(radial, smooth=None)  # the floor that was given counts
+    references = of_field(field.samples.names, field.constants, wanted)
+    if wanted is not None and wanted == samples.law:
+        two = "m1" in (*radial.names, *field.constants)  # the force, not the acceleration, is read
+        gm = None if two else field.constants.get("gm")
+        references = [of_its_own(reference, wanted, gm) for reference in references]
     return Problem(
         radial,
-        of_field(field.samples.names, field.constants, wanted),
+        references,
         wanted is not None,
         len(samples),
         (*field.notes, *(_whose(samples) if wanted is None else ())),

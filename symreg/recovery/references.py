@@ -200,6 +200,20 @@ def _formula(text: str, names: Sequence[str]) -> Reference:
     return Reference(text, None, form, strength, float(form.as_coeff_Mul()[0]), {}, form)
 
 
+def of_its_own(reference: Reference, law: str, gm: float | None) -> Reference:
+    """The reference with the constant of the law that made the samples, whatever its spelling.
+
+    Args:
+        reference: to that law.
+        law: its text.
+        gm: of all orbits, au^3/yr^2; None if it differs.
+    """
+    unit = shape(reference).subs(symbol("r"), 1)
+    if reference.law is not None or gm is None or not unit.is_number:
+        return reference
+    return replace(reference, truth=float(-parse_law(law).radial_acceleration(1.0, gm) / unit))
+
+
 def shape(reference: Reference) -> sympy.Expr:
     """The formula of a reference without its strength."""
     return reference.family.subs({symbol("k"): 1, symbol(reference.strength): 1})
