@@ -246,8 +246,9 @@ def _is_logarithmic(law: Law, relative: Law, samples: Samples) -> bool:
     rows = len(samples.y)
     logarithms = np.log(samples.y / predicted)
     shares = samples.y / other - 1
-    as_logarithm = rows * np.log(np.mean(logarithms**2)) + 2 * np.sum(np.log(samples.y))
-    as_share = rows * np.log(np.mean(shares**2)) + 2 * np.sum(np.log(other))
+    with np.errstate(divide="ignore"):  # an exact law leaves nothing
+        as_logarithm = rows * np.log(np.mean(logarithms**2)) + 2 * np.sum(np.log(samples.y))
+        as_share = rows * np.log(np.mean(shares**2)) + 2 * np.sum(np.log(other))
     return bool(as_logarithm < as_share)
 
 

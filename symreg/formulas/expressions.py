@@ -249,7 +249,9 @@ def complexity(expression: sympy.Expr) -> int:
 def program_of(expression: sympy.Expr) -> Program:
     """The steps of a formula, its columns called by name, its free constants by number."""
     program = Program()
-    if expression.has(sympy.I, sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+    if expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        program.add(NUMBER, of=np.nan)
+    elif expression.has(sympy.I):
         _opaque(expression, program)
     else:
         _add(expression, program)
