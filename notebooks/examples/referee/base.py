@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import worldmodel
-from worldmodel.probes import readouts
-
-readouts.__path__.append(str(Path(__file__).parent / "readouts"))
 
 JACOBIAN = "jacobian(states=100)"
 KICK = "kick_response(steps=8)"
