@@ -199,9 +199,8 @@ def disagreement(shown, found, within):
     return apart[0] if len(apart) > allowed else None
 
 
-@pytest.mark.parametrize(
-    "name", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SMALL, *LONG])
 def test_a_notebook_runs_in_its_small_setting(name, run_notebook):
     cells = run_notebook(f"{name}.ipynb", timeout=600).cells
     drawn = [output for cell in cells for output in cell.get("outputs", ()) if "data" in output]

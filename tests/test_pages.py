@@ -85,6 +85,7 @@ def test_a_command_of_a_page_is_understood(page, words, folder, at_the_door, cap
     assert code == 0 or elsewhere, error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
 def test_the_python_of_a_page_runs(page, folder, monkeypatch):
     monkeypatch.setattr(worldmodel, "train", partial(worldmodel.train, steps=20))
