@@ -12,6 +12,7 @@ from symreg.experiments.config import RunConfig
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 KINDS = ("Newtonian", "another force", "as a lookup would", "Keplerian", "neither")
 TABLE = pd.read_csv(NOTEBOOKS / "images" / "calibration.csv")
+DEPARTURES = pd.read_csv(NOTEBOOKS / "images" / "departures.csv")
 PAGE = (NOTEBOOKS / "explanation" / "calibration.md").read_text(encoding="utf-8")
 GOOD = TABLE["map_within_10"] >= 0.95
 
@@ -85,3 +86,35 @@ def test_the_log_shows_what_the_default_was_chosen_from():
     config = RunConfig().train
     assert passing[(config.context_length, config.steps)]
     assert passing.index[passing].to_list() == [(2, 500), (2, 1000), (8, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "low", "high"),
+    [
+        ("within_10", "0 to 80 %", 0, 0.8), ("within_10", "80 to 95 %", 0.8, 0.95),
+        ("within_10", "95 to 99 %", 0.95, 0.99), ("within_10", "99 to 100 %", 0.99, 1.1),
+        ("median", "0 to 0.5 %", 0, 0.005), ("median", "0.5 to 1 %", 0.005, 0.01),
+        ("median", "1 to 2 %", 0.01, 0.02), ("median", "2 to 3 %", 0.02, 0.03),
+        ("median", "above 3 %", 0.03, 9),
+    ],
+)  # fmt: skip
+def test_a_row_of_the_curve_counts_the_departures(name, words, low, high):
+    yes = DEPARTURES["newtonian"][DEPARTURES[name].between(low, high, inclusive="left")]
+    assert f"| {words} | {len(yes)} | {yes.sum()} ({ends(yes)}) |" in PAGE
+
+
+def test_the_curve_s_false_and_missed_yes_are_those_of_its_table():
+    yes, right = DEPARTURES["newtonian"], DEPARTURES["within_10"] >= 0.95
+    bad, good = yes[~right], ~yes[right & (DEPARTURES["median"] <= 0.03)]
+    assert len(DEPARTURES) == 100
+    for text in (PAGE, (NOTEBOOKS.parent / "README.md").read_text()):
+        for words in (f"{bad.sum()} of", f"({ends(bad)})", f"({ends(good)})"):
+            assert words in text
+    assert f"{bad.sum()} of {len(bad)} with fewer than 95 %" in PAGE
+    assert f"{good.sum()} of {len(good)} with at least 95 %" in PAGE
+
+
+def ends(yes):
+    """Of the exact 95 % interval of a share."""
+    low, high = binomtest(int(yes.sum()), len(yes)).proportion_ci()
+    return f"{100 * low:.0f} to {100 * high:.0f} %"

@@ -80,6 +80,8 @@ def bump(random: np.random.Generator) -> Shape:
     return lambda x, v: np.exp(-0.5 * (distance(x - place) / width) ** 2)
 
 
+SMALL = 0.001
+"""Median error that no verdict can see: 0.1 %."""
 SHAPES = (radial, angular, by_speed, bump)
 
 
@@ -153,11 +155,12 @@ def said(yes: pd.Series) -> str:
 
 
 def picture(rows: pd.DataFrame, path: Path) -> None:
-    """True share against true median, by what was said."""
+    """True share against true median, by what was said; medians below `SMALL` at the edge."""
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     for yes, label, mark in ((True, "Newtonian", "o"), (False, "not", "x")):
         part = rows[rows["newtonian"] == yes]
-        axes.plot(100 * part["median"], 100 * part["within_10"], mark, label=label, alpha=0.7)
+        median = part["median"].clip(SMALL)
+        axes.plot(100 * median, 100 * part["within_10"], mark, label=label, alpha=0.7)
     axes.axhline(95, color="grey", lw=0.8)
     axes.axvline(3, color="grey", lw=0.8)
     axes.set(xscale="log", xlabel="true median error, %", ylabel="truly within 10 %, % of states")
