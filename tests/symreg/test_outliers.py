@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symreg.fit.grouped import group_parts, refit_grouped, started
 from symreg.fit.outliers import outlier_note, outliers, outlying_rows, trimmed
-from symreg.fit.refine import refit_law, refitted
+from symreg.fit.refine import refitted
 from symreg.fit.samples import Samples
 from symreg.recovery.neighbours import shortened, without_lone_part
 from symreg.recovery.recover import recover
