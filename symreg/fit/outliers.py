@@ -12,6 +12,7 @@ by concentration steps.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -72,10 +73,15 @@ def outlying_rows(samples: Samples) -> np.ndarray:
 def _beside_smooth(samples: Samples) -> np.ndarray:
     """(row,) values beside their neighbours', or beside what the others predict."""
     X, y = samples.measured, samples.y
+    if len(y) <= MOST_PREDICTED:
+        return beside_others(y, X)
+    return _beside_neighbours(y, X) / (robust_spread(y) or 1.0)
+
+
+def _beside_neighbours(values: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """(row,) values less the median of the neighbours'."""
     _, near = KDTree(_unit(X)).query(_unit(X), NEIGHBOURS + 1)
-    off = y - np.median(y[near[:, 1:]], axis=1)
-    off /= robust_spread(y) or 1.0
-    return beside_others(y, X) if len(y) <= MOST_PREDICTED else off
+    return values - np.asarray(np.median(values[near[:, 1:]], axis=1))
 
 
 def _beside_powers(samples: Samples) -> np.ndarray:
@@ -85,8 +91,7 @@ def _beside_powers(samples: Samples) -> np.ndarray:
     factors = samples.X[:, X.shape[1] :] if samples.indicators else np.ones((len(X), 1))
     design = np.column_stack([factors, np.log(np.abs(X))])
     off = size - design @ _least_absolute(design, size)
-    _, near = KDTree(_unit(X)).query(_unit(X), NEIGHBOURS + 1)
-    closer = off - np.median(off[near[:, 1:]], axis=1)
+    closer = _beside_neighbours(off, X)
     return closer if robust_spread(closer) < robust_spread(off) else off
 
 
@@ -105,11 +110,11 @@ def outliers(
     best, cost = none, min(law.criterion(samples.n_effective, floor) for law in whole)
     cost -= CLEARLY_BETTER
     for law in laws:
-        away = trimmed(law, samples, refit)
+        away, robust = _concentrated(law, samples, refit)
         if not away.any():
             continue
         kept = samples.rows(~away)
-        law = refit(law, kept)
+        law = refit(robust, kept)
         apart = 2 * np.log(len(none)) + np.log1p(law.residuals(samples.rows(away)) ** 2)
         total = law.criterion(kept.n_effective, floor) + float(np.sum(apart))
         if total < cost:
@@ -118,21 +123,28 @@ def outliers(
 
 
 def trimmed(law: Law, samples: Samples, refit: Callable[..., Law] = refit_law) -> np.ndarray:
-    """(row,) whether a formula, fitted to the rows that it fits best, misses a row by far.
+    """(row,) whether a formula, fitted to the rows that it fits best, misses a row by far."""
+    return _concentrated(law, samples, refit)[0]
+
+
+def _concentrated(law: Law, samples: Samples, refit: Callable[..., Law]) -> tuple[np.ndarray, Law]:
+    """The rows that are missed by far, and the fit that misses them.
 
     The fit to all rows may have bent to the outliers, so halves of the rows, which may be without
-    them, start it too.
+    them, start it too: from there, and from ones, since numbers that ran off do not come back.
     """
     rows, rng = len(samples.y), np.random.default_rng(0)
     count = int(MOST * rows)
     if np.all(np.abs(law.residuals(samples)) <= ROUNDED):
-        return np.zeros(rows, dtype=bool)
+        return np.zeros(rows, dtype=bool), law
 
     def left(each: Law) -> float:
         return float(np.sum(np.sort(each.residuals(samples) ** 2)[: rows - count]))
 
-    halves = (rng.choice(rows, min(rows // 2, HALF), replace=False) for _ in range(HALVES))
-    best = min([law, *(refit(law, samples.rows(half)) for half in halves)], key=left)
+    halves = [rng.choice(rows, min(rows // 2, HALF), replace=False) for _ in range(HALVES)]
+    starts = (law, replace(law, constants=(1.0,) * len(law.constants)))
+    fits = (refit(start, samples.rows(half)) for half in halves for start in starts)
+    best = min([law, *fits], key=left)
     away = np.zeros(rows, dtype=bool)
     away[np.argsort(np.abs(best.residuals(samples)))[rows - count :]] = True
     for _ in range(CONCENTRATED):
@@ -140,7 +152,7 @@ def trimmed(law: Law, samples: Samples, refit: Callable[..., Law] = refit_law) -
         away = missed(best.residuals(samples), samples)
         if np.array_equal(away, before):
             break
-    return away
+    return away, best
 
 
 def missed(errors: np.ndarray, samples: Samples) -> np.ndarray:

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symreg.fit.grouped import group_parts, refit_grouped, started
 from symreg.fit.outliers import outlier_note, outliers, outlying_rows, trimmed
-from symreg.fit.refine import refitted
+from symreg.fit.refine import refit_law, refitted
 from symreg.fit.samples import Samples
 from symreg.recovery.neighbours import shortened, without_lone_part
 from symreg.recovery.recover import recover
@@ -52,8 +52,9 @@ def drawn(law, rows, noise, seed):
     law=st.sampled_from(LAWS), value=st.sampled_from(sorted(WRONG)), rows=st.integers(30, 120),
     place=st.floats(0, 1), noise=st.sampled_from([0.0, 0.03]), seed=st.integers(0, 10**6),
 )  # fmt: skip
+@example("2.2*a*b/(1.4 + a)", "zero", 30, 0.0, 0.0, 57777)  # of all rows 1.4 becomes 1e18
 def test_the_wrong_row_is_the_outlier_of_a_robust_fit(law, value, rows, place, noise, seed):
-    """No other row is one."""
+    """Least squares of all rows may bend to it; no other row is one."""
     samples, formula = drawn(law, rows, noise, seed)
     row = int(place * (rows - 1))
     y = samples.y.copy()
@@ -62,9 +63,9 @@ def test_the_wrong_row_is_the_outlier_of_a_robust_fit(law, value, rows, place, n
     if abs(samples.y[row]) < 0.3 * np.median(np.abs(samples.y)):
         return
     wrong = replace(samples, y=y)
-    law = refitted(formula, samples, "")  # from far away a fit need not come back
-    assert list(np.flatnonzero(outliers([law], wrong, 0.0))) == [row]
-    assert not outliers([law], samples, 0.0).any()
+    bent = refitted(formula, wrong, "")
+    assert list(np.flatnonzero(outliers([bent], wrong, 0.0))) == [row]
+    assert not outliers([refit_law(bent, samples)], samples, 0.0).any()
 
 
 @settings(max_examples=40, deadline=None)
