@@ -23,7 +23,7 @@ from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate, rounded
+from symreg.formulas.expressions import evaluate, latex
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
@@ -306,14 +306,14 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
     def latex(self, index: int | None = None, precision: int = 3) -> str:
         """The formula, or that of a row, in LaTeX, with so many digits per number."""
-        return str(sympy.latex(rounded(self.sympy(index), precision)))
+        return latex(self.sympy(index), precision)
 
     def latex_table(self, precision: int = 3) -> str:
         """`equations_` as a table in LaTeX, with its packages amsmath and booktabs."""
-        front = self.equations_[["equation", "complexity", "loss"]]
-        written = [f"${self.latex(index, precision)}$" for index in front.index]
-        lines = front.assign(equation=written).to_latex(index=False, float_format="%.3g")
-        return str(lines)
+        front = self.equations_
+        written = [f"${latex(each, precision)}$" for each in front["sympy_format"]]
+        shown = front[["equation", "complexity", "loss"]].assign(equation=written)
+        return str(shown.to_latex(index=False, float_format="%.3g"))
 
     def code(self, language: str = "c", index: int | None = None) -> str:
         """The formula, or that of a row, as an expression of another language.
@@ -327,9 +327,10 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     def function(self, library: str = "torch", index: int | None = None) -> Callable[[Any], Any]:
         """The formula, or that of a row, as a function of (row, feature) arrays of a library:
         torch, jax or numpy, in which it can be differentiated."""
-        symbols = {each.name: each for each in self.sympy(index).free_symbols}
+        formula = self.sympy(index)
+        symbols = {each.name: each for each in formula.free_symbols}
         own = [symbols.get(name, sympy.Symbol(name)) for name in self._spelled]
-        of_columns = sympy.lambdify(own, self.sympy(index), library)
+        of_columns = sympy.lambdify(own, formula, library)
         return lambda X: of_columns(*X.T)
 
     def __sklearn_tags__(self) -> Any:

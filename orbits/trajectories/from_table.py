@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -262,8 +263,11 @@ def _arrays_in(table: Any) -> dict[str, np.ndarray] | None:
         return None
     path = require_input(table)
     with parsing(path, "table"):
+        with zipfile.ZipFile(path) as archive:
+            if "position.npy" not in archive.namelist():
+                return None
         arrays = read_npz(path)
-    if "position" not in arrays or arrays["position"].ndim < 3:
+    if arrays["position"].ndim < 3:
         return None
     if "time" not in arrays:
         raise ValueError(f"{path} has no array time beside position; it has {', '.join(arrays)}.")

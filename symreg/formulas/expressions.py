@@ -357,6 +357,11 @@ def mathml(expression: sympy.Expr) -> str:
     return sympy.mathml(rounded(expression, 4), printer="presentation")
 
 
+def latex(expression: sympy.Expr, digits: int) -> str:
+    """The formula in LaTeX, numbers to so many significant digits."""
+    return str(sympy.latex(rounded(expression, digits)))
+
+
 def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
     """The formula with numbers to so many significant digits, for reading."""
     numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}

@@ -181,8 +181,9 @@ def _broken(name: str) -> Columns:
 
 AGAINST = "a drag against the velocity"
 CHANGING = "a strength that changes with time"
+DRAG = Kind("drag", AGAINST, _against(0, 0), (0, -1), "k·v")
 OF_VELOCITY = (
-    Kind("drag", AGAINST, _against(0, 0), (0, -1), "k·v"),
+    DRAG,
     Kind("quadratic drag", AGAINST, _against(1, 0), (-1, 0), "k·|v|·v"),
     Kind("magnetic", "a part across the velocity, as of a magnetic field or a turning frame "
          "(Coriolis)", _across, (0, -1)),

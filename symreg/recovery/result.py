@@ -17,7 +17,7 @@ from orbits.printing import facts, wrapped
 from orbits.tables import as_frame, spellings
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
-from symreg.formulas.expressions import constant_symbol, evaluate, mathml, rounded
+from symreg.formulas.expressions import constant_symbol, evaluate, latex, mathml
 from symreg.recovery.gates import Gate
 from symreg.recovery.rival import Rival
 from symreg.result import Result
@@ -455,7 +455,7 @@ class Recovery(Result):
 
     def latex(self, precision: int = 4) -> str:
         """The formula in LaTeX, with so many digits per number."""
-        return str(sympy.latex(rounded(self.formula, precision)))
+        return latex(self.formula, precision)
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"

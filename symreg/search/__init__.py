@@ -1,1 +1,2 @@
-"""What all families of the search share: the polish of numbers."""
+"""What all families of the search share: functions of the target, the polish
+of numbers, and description length."""

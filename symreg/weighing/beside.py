@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.estimates import Estimate
-from symreg.recovery.parts import GROWTH, OF_VELOCITY, Kind, Motion, uniform
+from symreg.recovery.parts import DRAG, GROWTH, OF_VELOCITY, Kind, Motion, uniform
 from symreg.recovery.weak_path import Path
 from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covariance
 from symreg.weighing.fit import LawFit, fitted, solved
@@ -30,14 +30,14 @@ class Beside:
             force explains what the law alone does not.
     """
 
-    kind: Kind = KINDS[0]
+    kind: Kind = DRAG
     numbers: tuple[Estimate, ...] = (Estimate(),)
     law: tuple[LawFit, Errors, np.ndarray] | None = None
 
     @property
     def drag(self) -> Estimate:
         """The coefficient of a drag, 1/yr; undetermined beside another force."""
-        return self.numbers[0] if self.kind is KINDS[0] else Estimate()
+        return self.numbers[0] if self.kind is DRAG else Estimate()
 
 
 def beside_law(
@@ -49,7 +49,7 @@ def beside_law(
     """
     if equations.system.velocity is None:
         return Beside()
-    kinds = KINDS if np.max(errors.misfit) > equations.CENTRAL else KINDS[:1]
+    kinds = KINDS if np.max(errors.misfit) > equations.CENTRAL else (DRAG,)
     designs = {kind: _columns(equations, fit, kind) for kind in kinds}
     kind = min(designs, key=lambda one: _length(designs[one], equations, fit))
     columns = designs[kind]
