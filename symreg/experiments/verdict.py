@@ -25,20 +25,6 @@ from worldmodel.examiner.summary import Examination
 Metric = float | None
 NEWTON = "newton"
 """The law that moves real planets."""
-NEWTONIAN_MEANS = (
-    "A model is Newtonian if, with 95 % confidence, the acceleration that its predictions imply is "
-    "within 10 % of the law's on at least 95 % of the states of one density (distance log-uniform "
-    "between the ends at which it answers, speed uniform up to twice the circular one, direction "
-    "uniform; no answer counts as a wrong one), its median error is at most 3 %, no part that the "
-    "law lacks is certain above 1 % and no non-central one possible above 3 %, it is right on at "
-    "least 90 % of its own predictions and, as far as can be told, behind every other past, the "
-    "law comes out of orbits whose velocity was turned, and the best lookup of its orbits errs at "
-    "least twice as much or is right too."
-)
-RECOVERED_MEANS = (
-    "A law is recovered if the model is Newtonian and, on orbits whose velocity was turned, its "
-    "formula, exponent and constant are the law's, while untrained and permuted controls give none."
-)
 NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
 LOOKUP, ANOTHER = "as a lookup would", "another force"
 UNREADABLE = "cannot be read at this step"
@@ -213,16 +199,16 @@ def first_step(kick_r2: Mapping[str, float | None]) -> int:
 class WorldModelKind:
     """The world-model score: which kind of model the evidence shows.
 
-    What *Newtonian* means is `NEWTONIAN_MEANS`. A model that is right after a kick and no better
-    than the best lookup is called *as a lookup would*. One whose accelerations form one field on
-    far and kicked states that is not the named law's has *another force*. It is *Keplerian* if it
-    follows the shape of orbits: right on undisturbed orbits, wrong as soon as the velocity is
-    turned and still four steps later, because it continues its former curve. A *parrot* is also
-    right on undisturbed orbits and lost after a kick, but it copies: its squared error is hardly
-    below that of a naive copier of its context, on both, and on undisturbed orbits it errs in the
-    same directions. Everything else is *neither*; the gates of each kind say why. One that would be
-    neither, another force or a lookup, but whose answers are rounded so that the law itself would
-    fail, *cannot be read at this step*.
+    What *Newtonian* means is `verdict_words.NEWTONIAN_MEANS`. A model that is right after a kick
+    and no better than the best lookup is called *as a lookup would*. One whose accelerations form
+    one field on far and kicked states that is not the named law's has *another force*. It is
+    *Keplerian* if it follows the shape of orbits: right on undisturbed orbits, wrong as soon as the
+    velocity is turned and still four steps later, because it continues its former curve. A *parrot*
+    is also right on undisturbed orbits and lost after a kick, but it copies: its squared error is
+    hardly below that of a naive copier of its context, on both, and on undisturbed orbits it errs
+    in the same directions. Everything else is *neither*; the gates of each kind say why. One that
+    would be neither, another force or a lookup, but whose answers are rounded so that the law
+    itself would fail, *cannot be read at this step*.
 
     "Newtonian" refers to the kind of law, not its exponent: a model that accelerates by Hooke's law
     is Newtonian where orbits obey Hooke's, one that continues Hooke's ellipses is Keplerian.

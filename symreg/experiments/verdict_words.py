@@ -14,9 +14,7 @@ from symreg.experiments.verdict import (
     LOOKUP,
     NEWTON,
     NEWTONIAN,
-    NEWTONIAN_MEANS,
     PARROT,
-    RECOVERED_MEANS,
     UNREADABLE,
     UNTRAINED,
     WorldModelKind,
@@ -38,6 +36,32 @@ NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
 NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model obeys."
+
+
+def share(value: float | None) -> str:
+    """A share in per cent with three digits, without powers of ten."""
+    if value is None:
+        return "none"
+    return "0.00 %" if 0 < value < 5e-5 else f"{float(f'{100 * value:.3g}'):g} %"
+
+
+NEWTONIAN_MEANS = (
+    f"A model is Newtonian if, with {share(CONFIDENCE)} confidence, the acceleration that its "
+    f"predictions imply is within {share(RIGHT)} of the law's on at least "
+    f"{share(THRESHOLDS.all_right)} of the states of one density (distance log-uniform "
+    "between the ends at which it answers, speed uniform up to twice the circular one, direction "
+    "uniform; no answer counts as a wrong one), its median error is at most "
+    f"{share(THRESHOLDS.far_error)}, no part that the law lacks is certain above "
+    f"{share(THRESHOLDS.field_sure)} and no non-central one possible above "
+    f"{share(THRESHOLDS.field_part)}, it is right on at least {share(THRESHOLDS.far_right)} of its "
+    "own predictions and, as far as can be told, behind every other past, the law comes out of "
+    "orbits whose velocity was turned, and the best lookup of its orbits errs at least twice as "
+    "much or is right too."
+)
+RECOVERED_MEANS = (
+    "A law is recovered if the model is Newtonian and, on orbits whose velocity was turned, its "
+    "formula, exponent and constant are the law's, while untrained and permuted controls give none."
+)
 KINDS = (
     f"{NEWTONIAN_MEANS} {RECOVERED_MEANS} "
     "As a lookup would: right after a kick, and no better than that lookup. Another force: "
@@ -393,10 +417,3 @@ def kicks_in_words(kick_r2: Mapping[str, float | None]) -> str:
     step = f"{first} step" if first == "1" else f"{first} steps"
     lowest = f"at least {fixed(min(known.values()))} after each of {len(known)}"
     return f"{fixed(kick_r2[first])} after {step}, {lowest}"
-
-
-def share(value: float | None) -> str:
-    """A share in per cent with three digits, without powers of ten."""
-    if value is None:
-        return "none"
-    return "0.00 %" if 0 < value < 5e-5 else f"{float(f'{100 * value:.3g}'):g} %"
