@@ -20,6 +20,7 @@ from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import NOT_RECOVERED, PERMUTED, number
 from worldmodel.examiner.answers import Share
+from worldmodel.examiner.pasts import PASTS
 from worldmodel.examiner.summary import Examination
 
 Metric = float | None
@@ -69,7 +70,8 @@ def far_gates(far: Examination | None, beside: Comparison | None, t: Thresholds)
         _surely_right(CELLS, {str(cell): cell.share for cell in far.cells}, t.cell_right),
     ]
     if far.pasts:
-        gates.append(_surely_right(PAST, far.pasts, t.far_right))
+        behind = {_in_words(name): own for name, own in far.pasts.items()}
+        gates.append(_surely_right(PAST, behind, t.far_right))
     gates.append(at_least_share(CLOSED_LOOP, far.rolled.right, t.far_right, "right on"))
     sizes = {name: (part.size, part.half_width) for name, part in far.parts.items()}
     gates += part_gates(sizes, t)
@@ -81,6 +83,11 @@ def far_gates(far: Examination | None, beside: Comparison | None, t: Thresholds)
             gate = Gate(BEATS, None, beside.ratio, told=reason)
         gates.append(replace(gate, what="times as small a mean error,"))
     return gates
+
+
+def _in_words(past: str) -> str:
+    """`a past without a force`; that of visitors is called as it is."""
+    return f"a past {PASTS[past].words if past in PASTS else past}"
 
 
 def _surely_right(name: str, shares: Mapping[str, Share], least: float) -> Gate:
