@@ -108,7 +108,7 @@ def main() -> None:
     if options.block:
         names = ("M", "B", "num_warps", "num_stages")
         sizes = dict(zip(names, options.block, strict=True))
-        triton_kernel.block_sizes = lambda dtype, width: sizes
+        triton_kernel.block_sizes = lambda *_: sizes
     torch.manual_seed(0)
     heads, length, width = options.heads, options.length, options.width
     batch = max(1, TOKENS // length)
