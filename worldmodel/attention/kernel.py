@@ -69,14 +69,13 @@ def _attend(
     output = torch.empty_like(q)
     lower = torch.empty_like(q) if training and p else q.new_empty(0)
     rows = torch.empty((4, *q.shape[:2]), dtype=torch.float32, device=q.device)
-    shapes, fixed = _constants(q, k, causal, window, shift, p)
-    blocks = block_sizes("forward", q.dtype, q.shape[-1])
+    shapes, blocks = _constants(q, k, causal, window, shift, p)
     grid = (-(-q.shape[1] // blocks["M"]), q.shape[0])
     lengths = _unit_q(q, count), _unit_k(k)
     noise = excess_noise(torch.float32)
     _forward[grid](
         q, k, v, *lengths, count, sharp.float(), output, lower, rows, *shapes, noise,
-        TRAINING=training, **fixed, **blocks,
+        TRAINING=training, **blocks,
     )  # fmt: skip
     return output, lower, rows
 
@@ -103,14 +102,11 @@ def _differentiate(
     lengths = _unit_q(q, count), _unit_k(k)
     rows = torch.stack((unit, cut, inverse, along, common, lengths[0]))
     grads = [torch.empty_like(x) for x in (q, k, v)]
-    shapes, fixed = _constants(q, k, causal, window, shift, p)
-    inputs = (q, k, v, grad, rows, lengths[1])
-    blocks = block_sizes("backward_q", q.dtype, q.shape[-1])
-    grid = (-(-q.shape[1] // blocks["M"]), q.shape[0])
-    _backward_q[grid](*inputs, grads[0], *shapes, **fixed, **blocks)
-    blocks = block_sizes("backward_kv", q.dtype, q.shape[-1])
-    grid = (-(-k.shape[1] // blocks["B"]), q.shape[0])
-    _backward_kv[grid](*inputs, *grads[1:], *shapes, **fixed, **blocks)
+    shapes, blocks = _constants(q, k, causal, window, shift, p)
+    for kernel, block, x in ((_backward_q, "M", q), (_backward_kv, "B", k)):
+        grid = (-(-x.shape[1] // blocks[block]), q.shape[0])
+        results = grads[:1] if x is q else grads[1:]
+        kernel[grid](q, k, v, grad, rows, lengths[1], *results, *shapes, **blocks)
     return grads[0], grads[1], grads[2]
 
 
@@ -162,18 +158,19 @@ def _constants(
     }
     fixed |= {"D": max(16, triton.next_power_of_2(q.shape[-1]))}
     fixed |= {"PRECISION": "ieee" if exact else "tf32"}
-    return (q.shape[1], k.shape[1], shift), fixed
+    return (q.shape[1], k.shape[1], shift), fixed | block_sizes(q.dtype, q.shape[-1])
 
 
-def block_sizes(kernel: str, dtype: torch.dtype, width: int) -> dict[str, int]:
-    """Queries (M) and keys (B) of a block of `forward`, `backward_q` or `backward_kv`, and the
-    warps that share it.
+def block_sizes(dtype: torch.dtype, width: int) -> dict[str, int]:
+    """Queries (M) and keys (B) of a block, and the warps that share it.
 
-    Compiled for an H100 with these, bfloat16 keeps its two accumulators of M × width in registers
-    (at most 136 bytes of a thread are spilled), with 74 kB of shared memory at most.
+    In bfloat16 the fastest of eight choices on an H200 for each pass, or within 10 % of it, at
+    widths of 64 and 128 (`tests/benchmarks/attention_gpu.py --block`). In float32, as IEEE
+    prescribes, larger blocks spill what they hold.
     """
-    sides = {"M": 64, "B": 64} if dtype == torch.bfloat16 else {"M": 32, "B": 32}
-    return sides | {"num_warps": 8 if width > 64 else 4, "num_stages": 2}
+    if dtype == torch.bfloat16:
+        return {"M": 64, "B": 32, "num_warps": 4, "num_stages": 3}
+    return {"M": 32, "B": 32, "num_warps": 8 if width > 64 else 4, "num_stages": 2}
 
 
 @triton.jit
