@@ -233,6 +233,7 @@ def _sharpened(a, unit, cut, P: tl.constexpr, WHOLE: tl.constexpr):
                 slope *= square
             square *= square
     else:
+        # a smaller number would be taken for a float64
         slope = tl.exp2((P - 1) * tl.log2(tl.maximum(x, 1e-37)))
     slope = tl.where(x > 0, slope, 0.0)
     return slope, x * slope
@@ -319,7 +320,7 @@ def _forward(
     less = tl.full((M,), 0.0, tl.float32)
     mixed = tl.full((M, D), 0.0, tl.float32)
     mixed_lower = tl.full((M, D), 0.0, tl.float32)
-    for EDGE in tl.static_range(2):
+    for EDGE in tl.static_range(2):  # first the keys that every query sees
         begin = all_seen if EDGE else first
         end = last if EDGE else all_seen
         for start in range(begin, end, B):
@@ -402,7 +403,7 @@ def _backward_q(
     scale = tl.load(rows + 5 * each + of_q + query, mask=query < n_query, other=0.0)
     found = tl.full((M, D), 0.0, tl.float32)
     first, last, all_seen = _keys_seen(first_query, n_key, shift, M, B, CAUSAL, WINDOW)
-    for EDGE in tl.static_range(2):
+    for EDGE in tl.static_range(2):  # first the keys that every query sees
         begin = all_seen if EDGE else first
         end = last if EDGE else all_seen
         for start in range(begin, end, B):
