@@ -266,6 +266,7 @@ def _queries_seeing(first_key, n_query, shift, M: tl.constexpr, B: tl.constexpr,
     first, last, all_see = 0, n_query, 0
     if CAUSAL:
         first = tl.maximum(0, at) // M * M
+        # the block that begins at the last key, at + B - 1, or behind it
         all_see = tl.maximum(0, at + B + M - 2) // M * M
     elif WINDOW > 0:
         first = tl.maximum(0, at - WINDOW + 1) // M * M
@@ -296,7 +297,7 @@ def _forward(
     if P > 0:
         total = tl.full((M,), 0.0, tl.float32)
         peak = tl.full((M,), 0.0, tl.float32)
-        for EDGE in tl.static_range(2):
+        for EDGE in tl.static_range(2):  # first those that every query sees
             begin = all_seen if EDGE else first
             end = last if EDGE else all_seen
             for start in range(begin, end, B):
