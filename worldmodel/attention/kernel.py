@@ -164,8 +164,8 @@ def _constants(
 def block_sizes(dtype: torch.dtype, width: int) -> dict[str, int]:
     """Queries (M) and keys (B) of a block, and the warps that share it."""
     if dtype == torch.bfloat16:
-        # the fastest of eight choices on an H200 for each pass, or within 10 % of it, at widths of 64
-        # and 128 (`tests/benchmarks/attention_gpu.py --block`)
+        # the fastest of eight choices on an H200 for each pass, or within 10 % of it, at widths of
+        # 64 and 128 (`tests/benchmarks/attention_gpu.py --block`)
         return {"M": 64, "B": 32, "num_warps": 4, "num_stages": 3}
     # in float32, as IEEE prescribes, larger blocks spill what they hold
     return {"M": 32, "B": 32, "num_warps": 8 if width > 64 else 4, "num_stages": 2}
