@@ -35,9 +35,9 @@ LIMITS = {
     },
     # an examiner in place of far states; masks that touch nothing; LSSAR as a kernel, fast steps
     "worldmodel": {
-        "code_lines": 7150,
+        "code_lines": 7200,
         "options": 48,
-        "bare_numbers": 192,
+        "bare_numbers": 184,
         "imports_in_functions": 39,
         "modules_in_cycles": 0,
     },

@@ -8,7 +8,7 @@ Names of the intermediate activations (`activations` and `intervene` of `WorldMo
 import dataclasses
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
@@ -41,6 +41,8 @@ class Network(nn.Module):
     position, the displacement to it, or the residual from linear extrapolation.
     """
 
+    rotation: Float[Tensor, "2 token half"]
+
     def __init__(self, config: ModelConfig, scales: Scales):
         super().__init__()
         self.config = config
@@ -56,6 +58,13 @@ class Network(nn.Module):
         self.norm = nn.LayerNorm(config.d_model) if tokens else nn.Identity()
         outputs = width * (config.bins if tokens else 1)
         self.head = nn.Linear(config.d_model, outputs)
+        # made once: on a GPU sines in float64 for every layer took a fifth of a step with softmax
+        rotation = self._rotation(config.context_length * self.tokens_per_step)
+        self.register_buffer("rotation", rotation, persistent=False)
+
+    def _rotation(self, tokens: int, device: torch.device | None = None) -> Tensor:
+        index = torch.arange(tokens, device=device) // self.tokens_per_step
+        return rotary(index, self.config)
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
@@ -82,8 +91,10 @@ class Network(nn.Module):
         with torch.autocast(positions.device.type, enabled=False):
             stream = self.embed(positions)
         visible = Visible(window=self.config.window and self.config.window * self.tokens_per_step)
-        index = torch.arange(stream.shape[1], device=stream.device)
-        rotation = rotary(index // self.tokens_per_step, self.config, stream.dtype)
+        rotation = self.rotation
+        if stream.shape[1] > rotation.shape[1]:  # longer than in training
+            rotation = self._rotation(stream.shape[1], stream.device)
+        rotation = rotation[:, : stream.shape[1]].to(stream.dtype)
         for block in self.blocks:
             stream = block(stream, rotation, visible)
         return self.norm(stream)
@@ -164,7 +175,7 @@ class Block(nn.Module):
     def forward(
         self,
         stream: Float[Tensor, "batch token d_model"],
-        rotation: tuple[Tensor, Tensor],
+        rotation: Float[Tensor, "2 token half"],
         visible: Visible,
     ) -> Float[Tensor, "batch token d_model"]:
         stream = stream + self.attention(self.attention_norm(stream), rotation, visible)
@@ -187,7 +198,7 @@ class SelfAttention(nn.Module):
     def forward(
         self,
         tokens: Float[Tensor, "batch token d_model"],
-        rotation: tuple[Tensor, Tensor],
+        rotation: Float[Tensor, "2 token half"],
         visible: Visible,
     ) -> Float[Tensor, "batch token d_model"]:
         sets, heads = self.kind.query_sets, self.n_heads
@@ -202,19 +213,18 @@ class SelfAttention(nn.Module):
         return self.out(output.transpose(1, 2).flatten(2))
 
 
-def rotary(
-    index: Float[Tensor, " token"], config: ModelConfig, dtype: torch.dtype
-) -> tuple[Float[Tensor, "token half"], Float[Tensor, "token half"]]:
-    """Cosine and sine of the rotary angles (Su et al., RoFormer, arXiv:2104.09864v5, eq. 15)."""
+def rotary(index: Int[Tensor, " token"], config: ModelConfig) -> Float[Tensor, "2 token half"]:
+    """Cosine and sine of the rotary angles (Su et al., RoFormer, arXiv:2104.09864v5, eq. 15), in
+    float64."""
     half = config.d_model // config.n_heads // 2
     # the slowest pair turns once in 2π · 10 000 steps, as published
     rate = 10_000.0 ** (-torch.arange(half, device=index.device, dtype=torch.float64) / half)
     angle = index[:, None] * rate
-    return angle.cos().to(dtype), angle.sin().to(dtype)
+    return torch.stack((angle.cos(), angle.sin()))
 
 
 def rotate(
-    vectors: Float[Tensor, "... token d_head"], rotation: tuple[Tensor, Tensor]
+    vectors: Float[Tensor, "... token d_head"], rotation: Float[Tensor, "2 token half"]
 ) -> Float[Tensor, "... token d_head"]:
     """Turn the pairs (i, i + d_head/2) of each vector by its token's angles."""
     cos, sin = rotation

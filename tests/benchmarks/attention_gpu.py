@@ -18,7 +18,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from worldmodel.attention import Visible, fused, make_attention
+from worldmodel.attention import Visible, make_attention
 from worldmodel.attention.fused import flex_passes, fused_attention, passes_for
 from worldmodel.attention.fused import kernel as triton_kernel
 
@@ -44,7 +44,6 @@ def flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 def kernel(p: float | None, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """LSSA, or LSSAR, by the Triton kernel."""
-    fused.kernel_first = True
     assert passes_for(v) == "triton"
     return fused_attention(q, k, v, Visible(), p)
 
@@ -108,7 +107,7 @@ def main() -> None:
     if options.block:
         names = ("M", "B", "num_warps", "num_stages")
         sizes = dict(zip(names, options.block, strict=True))
-        triton_kernel.block_sizes = lambda dtype, width: sizes
+        triton_kernel.block_sizes = lambda *_: sizes
     torch.manual_seed(0)
     heads, length, width = options.heads, options.length, options.width
     batch = max(1, TOKENS // length)

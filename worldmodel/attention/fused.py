@@ -1,8 +1,7 @@
 """LSSA and LSSAR without a matrix in memory: the Triton kernel, or two passes of FlexAttention.
 
-The kernel (`kernel.py`) walks the matrix fewer times. It has run in Triton's interpreter alone, so
-that it is taken on request (`kernel_first`); `passes_for` says which of the two it is. The rest of
-this file is the other one.
+The kernel (`kernel.py`) walks the matrix fewer times; where it does not fit (`passes_for` says
+which), the rest of this file is used.
 
 FlexAttention computes Σ_j exp(score_ij) v_j / Σ_j exp(score_ij). With score = log softplus(s)
 that is LSSA, and its log-sum-exp is the log of LSSA's l1 norm Z. A second pass with
@@ -47,14 +46,10 @@ except ModuleNotFoundError:  # Triton comes with torch for CUDA, and with the ex
     kernel = None  # type: ignore[assignment]
 
 
-kernel_first = False
-"""Whether the Triton kernel is taken where it can be."""
-
-
 def passes_for(v: Tensor) -> Literal["triton", "flex"]:
-    """What `fused_attention` computes with: FlexAttention, or with `kernel_first` the Triton
-    kernel, on a CUDA device, for float32 and bfloat16 and heads of at most 128."""
-    fits = kernel_first and v.is_cuda and v.dtype in (torch.float32, torch.bfloat16)
+    """What `fused_attention` computes with: the Triton kernel on a CUDA device, for float32 and
+    bfloat16 and heads of at most 128; else FlexAttention."""
+    fits = v.is_cuda and v.dtype in (torch.float32, torch.bfloat16)
     return "triton" if kernel and fits and v.shape[-1] <= kernel.WIDEST else "flex"
 
 

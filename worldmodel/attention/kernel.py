@@ -162,13 +162,13 @@ def _constants(
 
 
 def block_sizes(dtype: torch.dtype, width: int) -> dict[str, int]:
-    """Queries (M) and keys (B) of a block, and the warps that share it.
-
-    Compiled for an H100 with these, bfloat16 keeps its two accumulators of M × width in registers
-    (at most 136 bytes of a thread are spilled), with 74 kB of shared memory at most.
-    """
-    sides = {"M": 64, "B": 64} if dtype == torch.bfloat16 else {"M": 32, "B": 32}
-    return sides | {"num_warps": 8 if width > 64 else 4, "num_stages": 2}
+    """Queries (M) and keys (B) of a block, and the warps that share it."""
+    if dtype == torch.bfloat16:
+        # the fastest of eight choices on an H200 for each pass, or within 10 % of it, at widths of
+        # 64 and 128 (`tests/benchmarks/attention_gpu.py --block`)
+        return {"M": 64, "B": 32, "num_warps": 4, "num_stages": 3}
+    # in float32, as IEEE prescribes, larger blocks spill what they hold
+    return {"M": 32, "B": 32, "num_warps": 8 if width > 64 else 4, "num_stages": 2}
 
 
 @triton.jit
@@ -190,22 +190,33 @@ def _store(x, at, n, values, WIDTH: tl.constexpr, D: tl.constexpr):
 @triton.jit
 def _softplus(
     q, k, unit_q, unit_k, query, key, n_key, shift,
-    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, PRECISION: tl.constexpr,
+    EDGE: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """(query, key) softplus of the scores and its derivative, zero where a key is not seen."""
+    """(query, key) softplus of the scores and its derivative, zero where a key is not seen; without
+    EDGE all of them are."""
     score = tl.dot(q, tl.trans(k), input_precision=PRECISION)
     u = tl.exp(score * unit_q[:, None] * unit_k[None, :])  # |score| ≤ log d · log N: no overflow
     # 1 + u loses the digits of a small u, and the rows of LSSA may be small throughout: there the
     # series, whose first omitted term is u⁵/6 < 2e-7 of it
     series = u * (1 - u * (0.5 - u * (0.33333333 - u * (0.25 - u * 0.2))))
     a = tl.where(u < 0.0625, series, tl.log(1 + u))
+    slope = u / (1 + u)
+    if EDGE:
+        seen = _seen(query, key, n_key, shift, CAUSAL, WINDOW)
+        a, slope = tl.where(seen, a, 0.0), tl.where(seen, slope, 0.0)
+    return a, slope
+
+
+@triton.jit
+def _seen(query, key, n_key, shift, CAUSAL: tl.constexpr, WINDOW: tl.constexpr):
+    """(query, key) whether the query sees the key."""
     back = query[:, None] + shift - key[None, :]
     seen = (key < n_key)[None, :] & (back == back)
     if CAUSAL:
         seen = seen & (back >= 0)
     if WINDOW > 0:
         seen = seen & (back < WINDOW) & (back > -WINDOW)
-    return tl.where(seen, a, 0.0), tl.where(seen, u / (1 + u), 0.0)
+    return seen
 
 
 @triton.jit
@@ -220,7 +231,8 @@ def _sharpened(a, unit, cut, P: tl.constexpr, WHOLE: tl.constexpr):
                 slope *= square
             square *= square
     else:
-        slope = tl.exp2((P - 1) * tl.log2(tl.maximum(x, 1e-38)))
+        # a smaller number would be taken for a float64
+        slope = tl.exp2((P - 1) * tl.log2(tl.maximum(x, 1e-37)))
     slope = tl.where(x > 0, slope, 0.0)
     return slope, x * slope
 
@@ -228,31 +240,38 @@ def _sharpened(a, unit, cut, P: tl.constexpr, WHOLE: tl.constexpr):
 @triton.jit
 def _keys_seen(first_query, n_key, shift, M: tl.constexpr, B: tl.constexpr, CAUSAL: tl.constexpr,
                WINDOW: tl.constexpr):  # fmt: skip
-    """The first and the last key, of whole blocks, that any of M queries sees."""
+    """The first and the last key, of whole blocks, that any of M queries sees, and the one before
+    which each of them sees all."""
     at = first_query + shift
-    first, last = 0, n_key
+    first, last, all_seen = 0, n_key, n_key
     if CAUSAL:
         last = tl.minimum(n_key, at + M)
+        all_seen = tl.minimum(n_key, at + 1)
     elif WINDOW > 0:
         last = tl.minimum(n_key, at + M - 1 + WINDOW)
     if WINDOW > 0:
         first = tl.maximum(0, at - WINDOW + 1) // B * B
-    return first, last
+        all_seen = first
+    return first, last, tl.maximum(first, all_seen // B * B)
 
 
 @triton.jit
 def _queries_seeing(first_key, n_query, shift, M: tl.constexpr, B: tl.constexpr,
                     CAUSAL: tl.constexpr, WINDOW: tl.constexpr):  # fmt: skip
-    """The first and the last query, of whole blocks, that sees any of B keys."""
+    """The first and the last query, of whole blocks, that sees any of B keys, and the one from
+    which each sees all of them."""
     at = first_key - shift
-    first, last = 0, n_query
+    first, last, all_see = 0, n_query, 0
     if CAUSAL:
         first = tl.maximum(0, at) // M * M
+        # the block that begins at the last key, at + B - 1, or behind it
+        all_see = tl.maximum(0, at + B + M - 2) // M * M
     elif WINDOW > 0:
         first = tl.maximum(0, at - WINDOW + 1) // M * M
     if WINDOW > 0:
         last = tl.minimum(n_query, at + B - 1 + WINDOW)
-    return first, last
+        all_see = last
+    return first, last, tl.minimum(all_see, last)
 
 
 @triton.jit
@@ -270,21 +289,25 @@ def _forward(
     of_q, of_k = row * n_query, row * n_key
     queries = _load(q + of_q * WIDTH, query, n_query, WIDTH, D)
     scale = tl.load(unit_q + of_q + query, mask=real, other=0.0)
-    first, last = _keys_seen(first_query, n_key, shift, M, B, CAUSAL, WINDOW)
+    first, last, all_seen = _keys_seen(first_query, n_key, shift, M, B, CAUSAL, WINDOW)
     unit = tl.full((M,), 1.0, tl.float32)
     cut = tl.full((M,), 0.0, tl.float32)
     if P > 0:
         total = tl.full((M,), 0.0, tl.float32)
         peak = tl.full((M,), 0.0, tl.float32)
-        for start in range(first, last, B):
-            key = start + tl.arange(0, B)
-            keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
-            inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
-            a, _ = _softplus(
-                queries, keys, scale, inverse, query, key, n_key, shift, CAUSAL, WINDOW, PRECISION
-            )
-            total += tl.sum(a, 1)
-            peak = tl.maximum(peak, tl.max(a, 1))
+        for EDGE in tl.static_range(2):  # first those that every query sees
+            begin = all_seen if EDGE else first
+            end = last if EDGE else all_seen
+            for start in range(begin, end, B):
+                key = start + tl.arange(0, B)
+                keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+                inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
+                a, _ = _softplus(
+                    queries, keys, scale, inverse, query, key, n_key, shift,
+                    EDGE, CAUSAL, WINDOW, PRECISION,
+                )  # fmt: skip
+                total += tl.sum(a, 1)
+                peak = tl.maximum(peak, tl.max(a, 1))
         # a row that sees no key has a total and a peak of 0
         per_key = tl.load(count + query, mask=real, other=1.0) / tl.where(total > 0, total, 1.0)
         peak *= per_key
@@ -296,21 +319,26 @@ def _forward(
     less = tl.full((M,), 0.0, tl.float32)
     mixed = tl.full((M, D), 0.0, tl.float32)
     mixed_lower = tl.full((M, D), 0.0, tl.float32)
-    for start in range(first, last, B):
-        key = start + tl.arange(0, B)
-        keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
-        values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
-        inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
-        weights, _ = _softplus(
-            queries, keys, scale, inverse, query, key, n_key, shift, CAUSAL, WINDOW, PRECISION
-        )
-        if P > 0:
-            slope, weights = _sharpened(weights, unit, cut, P, WHOLE)
-            if TRAINING:
-                less += tl.sum(slope, 1)
-                mixed_lower += tl.dot(slope.to(values.dtype), values, input_precision=PRECISION)
-        norm += tl.sum(weights, 1)
-        mixed += tl.dot(weights.to(values.dtype), values, input_precision=PRECISION)
+    for EDGE in tl.static_range(2):  # first the keys that every query sees
+        begin = all_seen if EDGE else first
+        end = last if EDGE else all_seen
+        for start in range(begin, end, B):
+            key = start + tl.arange(0, B)
+            keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+            values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
+            inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
+            weights, _ = _softplus(
+                queries, keys, scale, inverse, query, key, n_key, shift,
+                EDGE, CAUSAL, WINDOW, PRECISION,
+            )  # fmt: skip
+            if P > 0:
+                slope, weights = _sharpened(weights, unit, cut, P, WHOLE)
+                if TRAINING:
+                    less += tl.sum(slope, 1)
+                    slope = slope.to(values.dtype)
+                    mixed_lower += tl.dot(slope, values, input_precision=PRECISION)
+            norm += tl.sum(weights, 1)
+            mixed += tl.dot(weights.to(values.dtype), values, input_precision=PRECISION)
     inverse_norm = 1 / tl.where(norm > 0, norm, 1.0)
     _store(output + of_q * WIDTH, query, n_query, mixed * inverse_norm[:, None], WIDTH, D)
     if TRAINING:
@@ -327,8 +355,8 @@ def _forward(
 @triton.jit
 def _slopes(
     queries, keys, values, grads, unit_k, rows, each, query, key, n_query, n_key, shift,
-    CAUSAL: tl.constexpr, WINDOW: tl.constexpr, P: tl.constexpr, WHOLE: tl.constexpr,
-    PRECISION: tl.constexpr,
+    EDGE: tl.constexpr, CAUSAL: tl.constexpr, WINDOW: tl.constexpr, P: tl.constexpr,
+    WHOLE: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """(query, key) weights, the derivative by the scores, and log d · log N / |q| of each query."""
     real = query < n_query
@@ -338,7 +366,7 @@ def _slopes(
     along = tl.load(rows + 3 * each + query, mask=real, other=0.0)
     scale = tl.load(rows + 5 * each + query, mask=real, other=0.0)
     weights, rise = _softplus(
-        queries, keys, scale, unit_k, query, key, n_key, shift, CAUSAL, WINDOW, PRECISION
+        queries, keys, scale, unit_k, query, key, n_key, shift, EDGE, CAUSAL, WINDOW, PRECISION
     )
     through = tl.dot(grads, tl.trans(values), input_precision=PRECISION) - along[:, None]
     through *= inverse_norm[:, None]
@@ -373,18 +401,21 @@ def _backward_q(
     grads = _load(grad + of_q * WIDTH, query, n_query, WIDTH, D)
     scale = tl.load(rows + 5 * each + of_q + query, mask=query < n_query, other=0.0)
     found = tl.full((M, D), 0.0, tl.float32)
-    first, last = _keys_seen(first_query, n_key, shift, M, B, CAUSAL, WINDOW)
-    for start in range(first, last, B):
-        key = start + tl.arange(0, B)
-        keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
-        values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
-        inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
-        _, through, _ = _slopes(
-            queries, keys, values, grads, inverse, rows + of_q, each, query, key, n_query, n_key,
-            shift, CAUSAL, WINDOW, P, WHOLE, PRECISION,
-        )  # fmt: skip
-        through = (through * inverse[None, :]).to(keys.dtype)
-        found += tl.dot(through, keys, input_precision=PRECISION)
+    first, last, all_seen = _keys_seen(first_query, n_key, shift, M, B, CAUSAL, WINDOW)
+    for EDGE in tl.static_range(2):  # first the keys that every query sees
+        begin = all_seen if EDGE else first
+        end = last if EDGE else all_seen
+        for start in range(begin, end, B):
+            key = start + tl.arange(0, B)
+            keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+            values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
+            inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
+            _, through, _ = _slopes(
+                queries, keys, values, grads, inverse, rows + of_q, each, query, key, n_query,
+                n_key, shift, EDGE, CAUSAL, WINDOW, P, WHOLE, PRECISION,
+            )  # fmt: skip
+            through = (through * inverse[None, :]).to(keys.dtype)
+            found += tl.dot(through, keys, input_precision=PRECISION)
     found = scale[:, None] * _through_length(found, queries.to(tl.float32))
     _store(grad_q + of_q * WIDTH, query, n_query, found, WIDTH, D)
 
@@ -406,18 +437,22 @@ def _backward_kv(
     inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
     found_k = tl.full((B, D), 0.0, tl.float32)
     found_v = tl.full((B, D), 0.0, tl.float32)
-    first, last = _queries_seeing(tl.program_id(0) * B, n_query, shift, M, B, CAUSAL, WINDOW)
-    for start in range(first, last, M):
-        query = start + tl.arange(0, M)
-        queries = _load(q + of_q * WIDTH, query, n_query, WIDTH, D)
-        grads = _load(grad + of_q * WIDTH, query, n_query, WIDTH, D)
-        weights, through, scale = _slopes(
-            queries, keys, values, grads, inverse, rows + of_q, each, query, key, n_query, n_key,
-            shift, CAUSAL, WINDOW, P, WHOLE, PRECISION,
-        )  # fmt: skip
-        found_v += tl.dot(tl.trans(weights.to(grads.dtype)), grads, input_precision=PRECISION)
-        through = (through * scale[:, None]).to(queries.dtype)
-        found_k += tl.dot(tl.trans(through), queries, input_precision=PRECISION)
+    first_key = tl.program_id(0) * B
+    first, last, all_see = _queries_seeing(first_key, n_query, shift, M, B, CAUSAL, WINDOW)
+    for INSIDE in tl.static_range(2):  # keys beyond the last are not stored: no edge of their own
+        begin = all_see if INSIDE else first
+        end = last if INSIDE else all_see
+        for start in range(begin, end, M):
+            query = start + tl.arange(0, M)
+            queries = _load(q + of_q * WIDTH, query, n_query, WIDTH, D)
+            grads = _load(grad + of_q * WIDTH, query, n_query, WIDTH, D)
+            weights, through, scale = _slopes(
+                queries, keys, values, grads, inverse, rows + of_q, each, query, key, n_query,
+                n_key, shift, not INSIDE, CAUSAL, WINDOW, P, WHOLE, PRECISION,
+            )  # fmt: skip
+            found_v += tl.dot(tl.trans(weights.to(grads.dtype)), grads, input_precision=PRECISION)
+            through = (through * scale[:, None]).to(queries.dtype)
+            found_k += tl.dot(tl.trans(through), queries, input_precision=PRECISION)
     found_k = inverse[:, None] * _through_length(found_k, keys.to(tl.float32))
     _store(grad_k + of_k * WIDTH, key, n_key, found_k, WIDTH, D)
     _store(grad_v + of_k * WIDTH, key, n_key, found_v, WIDTH, D)

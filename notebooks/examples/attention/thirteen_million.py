@@ -6,13 +6,15 @@ Networks of the published size (arXiv:2507.06952, and arXiv:2501.13428, Table of
 positions in view, with the residual and with the displacement as target; first on this project's
 default orbits, whose accelerations span two decades, then on the published distributions (five).
 Then the accelerations that they imply on held-out orbits, in the first steps after a kick, and on
-far states, beside lookups of the same orbits. It ends within nine minutes of a GPU: a network whose
-steps do not fit in what is left has fewer, which its row says, or is not begun, which the last row
-says. Every row is written when it is done. Without a GPU: `--width 64 --layers 2 --context 64`.
+far states, beside lookups of the same orbits. It ends within the time that it is given: a network
+that is not trained by then is read as it stands, which its row says. Every row is written when it
+is done; cells that share a GPU are processes of their own (`--cells 0 --data default`, ...).
+Without a GPU: `--width 64 --layers 2 --context 64`.
 """
 
 import argparse
 import json
+import tempfile
 import time
 from pathlib import Path
 
@@ -35,11 +37,16 @@ DATA = {
     "published": {"population": "exoplanets", "dt": 0.019165},
 }
 CELLS = [(target, kind) for target in ("residual", "displacement") for kind in ("softmax", "lssar")]
+LOOKUP_CELL = len(CELLS)
 LOOKUPS = ("nearest", "locally_linear", "spline")
 FAR = 600
 """States of the examiner's density, for networks and lookups alike."""
-TRIAL = 60
-"""Steps that tell how long one takes, after as many that compile."""
+KEPT = 500
+"""Steps between saved weights, of which the last are read when time is up."""
+
+
+class OutOfTimeError(Exception):
+    """A network has no time left to train."""
 
 
 def errors(experiment: Experiment, arcs) -> dict[str, float]:
@@ -83,10 +90,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--steps", type=int, default=10_000)
-    parser.add_argument("--least", type=int, default=1000, help="begin no network for fewer steps")
     parser.add_argument("--seconds", type=float, default=540, help="in which all is done")
+    parser.add_argument("--reading", type=float, default=45, help="seconds kept for a reading")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
-    parser.add_argument("--cells", type=int, nargs="+", default=range(len(CELLS)))
+    parser.add_argument(
+        "--cells", type=int, nargs="+", default=range(LOOKUP_CELL + 1), help="4: the best lookup"
+    )
     parser.add_argument("--orbits", type=int, default=10_000)
     parser.add_argument("--read", type=int, default=40, help="held-out orbits, kicked ones too")
     parser.add_argument("--context", type=int, default=1024)
@@ -96,12 +105,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=0)
     options = parser.parse_args(arguments)
-    on_gpu = torch.cuda.is_available()
     began, rows = time.perf_counter(), []
-    reading = 0.0  # seconds, of the slowest so far
-
-    def left() -> float:
-        return options.seconds - (time.perf_counter() - began)
 
     def write(row: dict) -> None:
         rows.append(row)
@@ -109,55 +113,74 @@ def main(arguments: list[str] | None = None) -> None:
         shown = {name: value for name, value in row.items() if not isinstance(value, dict)}
         print(json.dumps(shown | {"far": row.get("far", {}).get("right")}), flush=True)
 
+    def until_time_is_up(line: str) -> None:
+        print(line, flush=True)
+        if time.perf_counter() - began > options.seconds - options.reading:
+            raise OutOfTimeError
+
     for name in options.data:
         data = orbits.generate(
             orbits=options.orbits, samples=2 * options.context, simulator="kepler", seed=0,
             workers=options.workers, **DATA[name],
         )  # fmt: skip
-        lookup_due = True
-        for target, kind in (CELLS[number] for number in options.cells):
-
-            def trained(steps: int, data=data, target=target, kind=kind):
-                start = time.perf_counter()
-                model = worldmodel.train(
-                    data,
-                    attention=kind,
-                    target=target,
-                    context_length=options.context,
-                    d_model=options.width,
-                    n_layers=options.layers,
-                    n_heads=max(1, options.width // 64),
-                    batch_tokens=options.batch_tokens,
-                    # the blocks alone: the first and the last layer stay in float32
-                    precision="bf16-mixed" if on_gpu else "32-true",
-                    steps=steps,
-                    evaluate_every=1000,
-                    seed=options.seed,
-                    progress=lambda line: print(line, flush=True),
-                )
-                return model, time.perf_counter() - start
-
-            trained(TRIAL)
-            each = trained(TRIAL)[1] / TRIAL
-            steps = min(options.steps, int((left() - reading) / each))
-            place = {"data": name, "target": target, "attention": kind}
-            if steps < options.least:
-                write(place | {"not begun": f"{left():.0f} s left, {each:.3g} s a step"})
-                return
-            model, seconds = trained(steps)
-            place |= {"parameters": model.parameters, "steps": steps, "steps asked": options.steps}
-            place |= {"seconds": seconds, "milliseconds a step": 1e3 * seconds / steps}
-            place |= {"device": torch.cuda.get_device_name() if on_gpu else "cpu"}
-            if kind == "lssar":
-                head = torch.empty(0, options.width // max(1, options.width // 64))
-                head = head.to("cuda", torch.bfloat16) if on_gpu else head
-                place["passes"] = passes_for(head) if on_gpu else "dense"
+        for cell in options.cells:
+            if cell == LOOKUP_CELL:
+                seen = trained(data, "softmax", "residual", options, steps=0)
+                write({"data": name} | best_lookup(seen, data, options.read))
+                continue
+            target, kind = CELLS[cell]
             start = time.perf_counter()
+            model = trained(data, kind, target, options, options.steps, until_time_is_up)
+            seconds = time.perf_counter() - start
+            place = {"data": name, "target": target, "attention": kind}
+            if model is None:
+                write(place | {"not begun": f"time was up before step {KEPT}"})
+                return
+            place |= {"parameters": model.parameters, "steps": model.step}
+            place |= {"steps asked": options.steps, "seconds": seconds}
+            place |= {"device": device(), "passes": passes(kind, options)}
             write(place | measured(model, data, options.read))
-            if lookup_due:
-                write({"data": name} | best_lookup(model, data, options.read))
-                lookup_due = False
-            reading = max(reading, time.perf_counter() - start)
+
+
+def trained(data, kind: str, target: str, options, steps: int, progress=False):
+    """The network; when time is up, as it was last saved, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        try:
+            return worldmodel.train(
+                data,
+                out=run,
+                attention=kind,
+                target=target,
+                context_length=options.context,
+                d_model=options.width,
+                n_layers=options.layers,
+                n_heads=max(1, options.width // 64),
+                batch_tokens=options.batch_tokens,
+                # the blocks alone: the first and the last layer stay in float32
+                precision="bf16-mixed" if torch.cuda.is_available() else "32-true",
+                steps=steps,
+                evaluate_every=KEPT,
+                seed=options.seed,
+                progress=progress,
+            )
+        except OutOfTimeError:
+            saved = (run / "last.safetensors").is_file()
+            return worldmodel.WorldModel.load(run) if saved else None
+
+
+def device() -> str:
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
+
+
+def passes(kind: str, options) -> str:
+    """What computes the attention."""
+    if kind != "lssar":
+        return "torch"
+    if not torch.cuda.is_available():
+        return "dense"
+    width = options.width // max(1, options.width // 64)
+    return passes_for(torch.empty(0, width, device="cuda", dtype=torch.bfloat16))
 
 
 if __name__ == "__main__":
