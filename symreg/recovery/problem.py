@@ -360,10 +360,10 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
     )
 
 
-def _is_spelling(text: str, law: str) -> bool:
+def _is_spelling(text: str, law: str | None) -> bool:
     """Whether a text is the law that samples name, however it is spelled."""
     try:
-        return parse_law(text).spec == parse_law(law).spec
+        return law is not None and parse_law(text).spec == parse_law(law).spec
     except ValueError:
         return False  # a formula of other columns, or no law known
 
