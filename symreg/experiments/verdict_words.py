@@ -119,8 +119,8 @@ def about_the_first(
     sentence = f"The first that fails is {first.name}: {numbers}.{more}"
     if far is not None and _one_way(far):
         return f"{sentence} To try: training orbits of the other sense of rotation as well."
-    if network is None:
-        return sentence
+    if network is None or any(gate.name in INSTRUMENT for gate in failed):
+        return sentence  # no other network mends the instrument
     if network["target"] != "residual":
         return f"{sentence} To try: another target of the training, --target residual."
     if network["context_length"] > short:

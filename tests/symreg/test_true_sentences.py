@@ -20,6 +20,7 @@ from orbits.forces import known_law
 from symreg.experiments import verdict_words
 from symreg.experiments.far_field import Comparison, Limits, departures
 from symreg.experiments.verdict import (
+    INJECTED,
     LOOKUP,
     NEITHER,
     NEWTONIAN,
@@ -38,6 +39,7 @@ from symreg.experiments.verdict_words import (
 )
 from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
+from symreg.recovery.words import NOT_RECOVERED
 from worldmodel.controls.copiers import Parrot
 from worldmodel.controls.lookups import Lookup, thin_plate
 from worldmodel.examiner import answers
@@ -415,6 +417,8 @@ def test_of_a_refused_model_the_first_reason_is_said_and_one_thing_to_try():
     short = {"target": "residual", "context_length": 8, "steps": 1000}
     assert "--steps 2000" in about_the_first([kick], None, short, 8)
     assert "To try" not in about_the_first([kick], None, None, 8)
+    injected = Gate(INJECTED, False, told=NOT_RECOVERED)
+    assert "To try" not in about_the_first([kick, injected], None, short, 8)
 
 
 class Blind(Recalling):
