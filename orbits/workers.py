@@ -16,6 +16,7 @@ from multiprocessing import active_children, forkserver, parent_process, resourc
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from types import ModuleType
+from typing import Any
 
 
 def worker_count(wanted: int = 0, memory: float = 3e8) -> int:
@@ -122,6 +123,15 @@ def preload(modules: Sequence[str]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for name, value in earlier.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def unload() -> None:
+    """End the server at once, even while it loads: whoever reads this program's output waits for
+    every process that could write to it."""
+    server: Any = forkserver._forkserver
+    if server._forkserver_pid is not None:
+        os.kill(server._forkserver_pid, signal.SIGKILL)
+        server._stop()
 
 
 def _end_with_parent() -> None:

@@ -108,3 +108,12 @@ def test_a_failure_ends_workers_at_once_and_the_thread_that_serves_them():
         raise ValueError("no luck")
     assert threading.active_count() == threads
     assert time.monotonic() - began < 30
+
+
+def test_a_server_that_still_loads_is_ended_and_nobody_waits_for_its_output(tmp_path):
+    (tmp_path / "sleeper.py").write_text("import time; time.sleep(60)")
+    program = "from orbits.workers import preload, unload; preload(['sleeper']); unload()"
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, timeout=50,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
