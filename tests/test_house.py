@@ -25,9 +25,10 @@ FILES = {
     for path in (ROOT / package).rglob("*.py")
 }
 LIMITS = {
-    # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions
+    # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions,
+    # steps of Runge and Kutta
     "orbits": {
-        "code_lines": 6900,
+        "code_lines": 7000,
         "options": 40,
         "bare_numbers": 226,
         "imports_in_functions": 28,
