@@ -97,8 +97,6 @@ class PortfolioEngine(Engine):
             try:
                 pool += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
             except Exception as error:  # of one family's numerics: the others are worth more
-                if place == len(families) and not pool:
-                    raise
                 message = f"{engine.name} broke off ({error}); the search goes on without it"
                 budget.watch.say(partial(str, message), at_once=True)
                 continue
@@ -124,8 +122,8 @@ class PortfolioEngine(Engine):
         except Exception as failed:
             if not pool:
                 raise
-            message = f"{failed}. What the exhaustive families found is judged."
-            budget.watch.say(partial(str, message), at_once=True)
+            told = f"{failed}. What the exhaustive families found is judged."
+            budget.watch.say(partial(str, told), at_once=True)
             return [signed(pool)]
         self.versions |= rest.versions
         return [signed([*pool, *front]) for front in fronts]
