@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from orbits.options import require_known
-from orbits.quantities import carried_unit
+from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
@@ -118,9 +118,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
-        for name, values in {"X": X, "y": y, "sigma": sigma}.items():
-            if (unit := carried_unit(values)) is not None:
-                raise ValueError(f"{name} carries the unit {unit!r}; give its numbers alone.")
+        weighed = {"y": y, "sigma": sigma, "sample_weight": sample_weight}
+        for name, values in weighed.items():
+            require_no_unit(values, name)
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
         # without this scikit-learn takes their numbers
@@ -211,6 +211,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             ValueError: without `per_group`, or for a group with too few rows.
         """
         check_is_fitted(self)
+        require_no_unit(y, "y")
         features, labels = self._apart(X)
         if labels is None:
             raise ValueError("no groups were told apart; name their column: per_group='galaxy'.")
@@ -262,8 +263,10 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
+        require_no_unit(X, "X")
         X = as_frame(X) if hasattr(X, "__arrow_c_stream__") else X
         for name, values in X.items() if isinstance(X, pd.DataFrame) else ():
+            require_no_unit(values, f"the column {name} of X")
             words = values[np.isnan(numbers_of(values)) & values.notna()]
             if name != self.per_group and len(words) and isinstance(words.iloc[0], str):
                 raise ValueError(
