@@ -6,6 +6,8 @@ import orbits
 import symreg
 from orbits.command_line import STANDARD_OUTPUT, Command, Positional, say
 from orbits.command_line import main as run_command
+from orbits.workers import preload, worker_count
+from symreg.experiments.cache import LOADED, MEMORY
 from symreg.experiments.config import RunConfig, StudyConfig
 from symreg.formulas.config import CompareConfig
 from symreg.recovery.config import EnginesConfig
@@ -100,7 +102,9 @@ def weigh(data: str, out: str, config: WeighConfig) -> "symreg.Weighing":
 
 
 def run(config: RunConfig) -> "symreg.Run":
-    """Run an experiment to its verdict."""
+    """Run an experiment to its verdict; its workers load what they need while this process does."""
+    if worker_count(config.workers, MEMORY) > 1:
+        preload(LOADED)
     return symreg.run(config, progress=say)
 
 

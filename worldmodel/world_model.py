@@ -35,7 +35,8 @@ from worldmodel.objective import next_position
 from worldmodel.predictor import by_windows, roll_out
 from worldmodel.source import DataFacts
 
-TOKENS_AT_ONCE = 65_536
+TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
+"""Tokens of one pass: on a CPU more no longer fit its caches, and take half as long again each."""
 
 
 class WorldModel:
@@ -198,7 +199,7 @@ class WorldModel:
         """
         seen = self._checked(positions)
         advance(seen.shape[0] * seen.shape[1])
-        at_once = TOKENS_AT_ONCE // self.network.tokens_per_step
+        at_once = self._tokens_at_once // self.network.tokens_per_step
 
         @torch.no_grad()
         def following(contexts: np.ndarray) -> np.ndarray:
@@ -252,7 +253,7 @@ class WorldModel:
     ) -> dict[str, Float[np.ndarray, "state feature"]]:
         """Activations at the last position of each context, by layer: `embed`, `blocks.0`, ..."""
         names = ["embed", *(f"blocks.{n}" for n in range(self.network.config.n_layers)), "norm"]
-        count = max(1, TOKENS_AT_ONCE // (contexts.shape[1] * self.network.tokens_per_step))
+        count = max(1, self._tokens_at_once // (contexts.shape[1] * self.network.tokens_per_step))
         parts = [
             self.activations(contexts[start : start + count], names)
             for start in range(0, len(contexts), count)
@@ -311,6 +312,10 @@ class WorldModel:
         """The attention weights in one pass over the positions, seen as one context."""
         seen = self._checked(positions, least=1).to(next(self.network.parameters()))
         return attention_maps(self.network, seen).float().cpu().numpy()
+
+    @property
+    def _tokens_at_once(self) -> int:
+        return TOKENS_AT_ONCE[next(self.network.parameters()).device.type]
 
     def _following(
         self, contexts: Float[Tensor, "context time body axis"]

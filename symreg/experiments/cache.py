@@ -147,6 +147,10 @@ class Cache:
             return done
         return self._waiting.submit(self._made, path, title, function, inputs, options, self._pool)
 
+    def aside(self, title: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        """Have a function called whose result is not kept, by a worker if there are any."""
+        return self._waiting.submit(_called, self._pool, title, function, *arguments)
+
     def _made(
         self, path: str, title: str, function: Callable[..., str], inputs: tuple[Any, ...],
         options: dict[str, Any], pool: Executor | None,
@@ -167,9 +171,7 @@ class Cache:
         self._making.append(title)
         call = (function, out, [e.path if isinstance(e, Made) else e for e in done], options)
         try:
-            files, record = work(*call) if pool is None else pool.submit(work, *call).result()
-        except BrokenProcessPool:
-            raise lost_worker(title) from None
+            files, record = _called(pool, title, work, *call)
         finally:
             self._making.remove(title)
         self._keep(path, replace(record, title=title, key=key))
@@ -193,6 +195,16 @@ class Cache:
     def _say(self, line: str) -> None:
         self._told = time.monotonic()
         self.tell(f"[{time.monotonic() - self._began:4.0f} s] {line}")
+
+
+def _called(
+    pool: Executor | None, title: str, function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """The result of a function, called here or by a worker."""
+    try:
+        return function(*arguments) if pool is None else pool.submit(function, *arguments).result()
+    except BrokenProcessPool:
+        raise lost_worker(title) from None
 
 
 def records_in(folder: Path) -> dict[str, Record]:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from orbits.files import of_json, read_json, read_typed, write_sealed
-from orbits.forces import UNKNOWN, ForceLaw, known_law
+from orbits.forces import UNKNOWN, known_law, parse_law
 from orbits.printing import table, wrapped
 from orbits.provenance import provenance
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
-from symreg.experiments.config import SOURCES, RunConfig
+from symreg.experiments.config import SOURCES, Key, RunConfig
 from symreg.experiments.far_field import Comparison, Limits, beside_lookups, departures
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
@@ -32,7 +32,7 @@ from symreg.experiments.verdict import (
 from symreg.recovery import words
 from symreg.recovery.gates import Gate, passed, stated
 from symreg.recovery.result import Recovery
-from symreg.recovery.thresholds import THRESHOLDS, Thresholds
+from symreg.recovery.thresholds import THRESHOLDS
 from symreg.result import Result
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import Answers
@@ -203,7 +203,8 @@ class Run(Result):
 
 
 def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Run:
-    """A finished run: the result for each set of states, against the gates."""
+    """A finished run: the result for each set of states, against the gates; `limits_of` takes
+    another second."""
     known = known_law(config.law)
     law, t = known.spec if known else UNKNOWN, THRESHOLDS
     asked = (*config.sources, *map(str, config.transfers))
@@ -234,12 +235,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
         kind = world_model_kind(kicked.recovery, evidence, t, laws.get("injected"))
         beyond = far_gates(evidence.far, beside, t)
         gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, beyond)
-        of_kind = kind.kind == NEWTONIAN
-        gates.append(stated("kind of model", of_kind, NEWTONIAN, kind.kind))
-        if of_kind and known is not None:
-            kind = replace(
-                kind, limits=_limits(tables["none"], known, readings["none"], far["none"], t)
-            )
+        gates.append(stated("kind of model", kind.kind == NEWTONIAN, NEWTONIAN, kind.kind))
         text = verdict_words.about_the_law(law, gates)
         if evidence.far is not None and kind.kind == UNREADABLE:
             text = f"{verdict_words.about_rounding(evidence.far)} {text}"
@@ -292,18 +288,19 @@ def _within(sources: Mapping[str, Source], far: Examination | None) -> dict[str,
     return inside
 
 
-def _limits(
-    answers: Answers, law: ForceLaw, reading: Mapping[str, Any], far: Examination, t: Thresholds
-) -> Limits:
-    """Departures with which a model's field would fail a gate."""
+def limits_of(folder: Path, law: str) -> Limits:
+    """Departures with which the field of a Newtonian model would fail a gate."""
+    reading = read_json(folder / "readouts" / f"{Key('far')}.json")
+    far = of_json(Examination, reading["examination"], "readouts/far")
+    answers = Answers.of(reading["answers"])
     axes = answers.position.shape[1]
-    world = World(law, reading["dt"], far.radius, answers.gm, None, axes)
+    world = World(parse_law(law), reading["dt"], far.radius, answers.gm, None, axes)
 
     def passes(changed: Answers) -> bool:
         found = summary(changed, world, far.seed, far.parts)
-        return not any(gate.passed is False for gate in far_gates(found, None, t))
+        return not any(gate.passed is False for gate in far_gates(found, None, THRESHOLDS))
 
-    return Limits(departures(answers, passes), part_limit(far, t), far.remainder)
+    return Limits(departures(answers, passes), part_limit(far, THRESHOLDS), far.remainder)
 
 
 def _source(folder: Path, name: str, law: str) -> Source:

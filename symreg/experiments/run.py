@@ -31,7 +31,8 @@ from symreg.experiments.config import (
 )
 from symreg.experiments.own_data import of_data
 from symreg.experiments.own_model import OwnModel, in_memory, require_model
-from symreg.experiments.result import REPORT, VERDICT, Run, judged
+from symreg.experiments.result import REPORT, VERDICT, Run, judged, limits_of
+from symreg.experiments.verdict import NEWTONIAN
 from worldmodel.accelerators import require_devices
 from worldmodel.controls import CONTROLS as PREDICTORS
 
@@ -91,11 +92,22 @@ def _run(config: RunConfig, model: Any, say: Progress) -> Run:
     with Cache(config.folder, worker_count(config.workers, MEMORY), say) as keep:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
-        for future in experiment(config, keep, model):
+        files = experiment(config, keep, model)
+        # drawing takes half a second to load: meanwhile
+        from symreg.experiments.report import draw_figures, render
+
+        for future in files:
             future.result()
         say("draw the figures and write the report")
-        result = judged(config, keep.folder, keep.records)
-        finish(result, config)
+        result, limits = judged(config, keep.folder, keep.records), None
+        kind = result.world_model
+        if kind is not None and kind.kind == NEWTONIAN:
+            limits = keep.aside("departures", limits_of, keep.folder, config.law)
+        draw_figures(result, config)
+        if kind is not None and limits is not None:
+            result = replace(result, world_model=replace(kind, limits=limits.result()))
+        write_text(result.folder / REPORT, render(result, config))
+        result.write()  # last, since the verdict marks a run as finished
     return result
 
 
@@ -103,10 +115,8 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
     """Everything that a run measures: orbits, a model (or a predictor given), read-outs, laws."""
     simulated = _simulator(config, keep)
     data: Any = config.data and given(config.data)
-    held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
     needed = config.model is None or config.fit or (config.lookups and not config.trained_on)
     training = data or (simulated("train", config.orbits, 0) if needed else None)
-    sky = _planets(config, keep) if "planets" in config.sources else None
     if config.model is None:
         what = f"{config.attention}, context {config.context_length}"
         model: Any = keep(
@@ -120,6 +130,8 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         model = fresh = OwnModel(config, own, training if config.fit else None)
         title = f"{'train' if config.fit else 'look at'} the model {config.model}"
         keep("model.json", title, steps.look, model, here=True)
+    held_out = data or simulated("held_out", config.held_out_count, HELD_OUT)
+    sky = _planets(config, keep) if "planets" in config.sources else None
     ask = _asker(config, keep, model, fresh, training)
     results: list[File] = []
 
@@ -159,14 +171,15 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
 
 
 def _simulator(config: RunConfig, keep: Cache) -> Callable[..., File]:
-    """Sets of orbits like the training orbits, each made once."""
+    """Sets of orbits like the training orbits, each made once, and here: when workers have loaded
+    what they need, training can begin."""
     sets: dict[str, File] = {}
 
     def simulated(name: str, count: int, offset: int, samples: int | None = None) -> File:
         if name not in sets:
             options = config.orbits_of(count, config.seed + offset, samples)
             title = f"simulate {count} orbits under {config.law}: {name.replace('_', ' ')}"
-            sets[name] = keep(f"data/{name}.zarr", title, steps.simulate, config=options)
+            sets[name] = keep(f"data/{name}.zarr", title, steps.simulate, here=True, config=options)
         return sets[name]
 
     return simulated
@@ -220,16 +233,6 @@ def _exam_seed(config: RunConfig, folder: Path) -> int:
     seed = secrets.randbits(53) if seed is None else seed
     write_json(path, seed)
     return seed
-
-
-def finish(result: Run, config: RunConfig) -> None:
-    """Figures, the page, and last the verdict, which marks the run as finished."""
-    # drawing takes half a second to load
-    from symreg.experiments.report import draw_figures, render
-
-    draw_figures(result, config)
-    write_text(result.folder / REPORT, render(result, config))
-    result.write()
 
 
 def check(config: RunConfig) -> str:

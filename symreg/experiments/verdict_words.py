@@ -225,17 +225,16 @@ def _worst(far: Examination) -> str:
 
 
 def memory(far: Examination) -> str | None:
-    """Where the force is, as far as it can be told; None if no other force's past was shown."""
+    """Where the force is, as far as it can be told; None if no other force's past was shown, and of
+    a model that is wrong behind the law's own arcs: a force that is too weak is no force read."""
     behind = {name: far.pasts[name] for name in FOREIGN if name in far.pasts}
-    if not behind or not all(each.known for each in behind.values()):
-        return None
     least = THRESHOLDS.far_right
-    right = all(each.bound(upper=True, tests=len(behind)) >= least for each in behind.values())
-    if right:
-        return WEIGHTS if (far.all.right or 0.0) >= least else None
-    if _obeyed(far):
-        return READ
-    return ARCS if (far.all.right or 0.0) >= least else None
+    shown = behind and all(each.known for each in behind.values())
+    if not shown or (far.all.right or 0.0) < least:
+        return None
+    if all(each.bound(upper=True, tests=len(behind)) >= least for each in behind.values()):
+        return WEIGHTS
+    return READ if _obeyed(far) else ARCS
 
 
 def _obeyed(far: Examination) -> list[str]:
@@ -300,9 +299,9 @@ def _besides(model: WorldModelKind) -> str:
 def _beyond(far: Examination) -> str:
     """What it does outside the distances of training."""
     parts = [
-        f"by {share(far.outside[name].error)} {words}"
+        f"by {share(each.error)} {words}{' where it answers' if (each.answered or 0.0) < 1 else ''}"
         for name, words in OUTSIDE.items()
-        if name in far.outside and far.outside[name].error is not None
+        if (each := far.outside.get(name)) is not None and each.error is not None
     ]
     if not parts:
         silent = any((each.answered or 0.0) == 0 for each in far.outside.values())

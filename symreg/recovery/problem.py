@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from orbits.force_samples import ForceSamples
-from orbits.forces import UNKNOWN
+from orbits.forces import UNKNOWN, parse_law
 from orbits.tables import Source, named_rows, read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
@@ -143,7 +143,7 @@ def of_force_samples(samples: ForceSamples, config: RecoverConfig) -> Problem:
     if wanted is None or config.error_floor is not None:
         radial = replace(radial, smooth=None)  # the floor that was given counts
     references = of_field(field.samples.names, field.constants, wanted)
-    if wanted is not None and wanted == samples.law:
+    if wanted is not None and _is_spelling(wanted, samples.law):
         two = "m1" in (*radial.names, *field.constants)  # the force, not the acceleration, is read
         gm = None if two else field.constants.get("gm")
         references = [of_its_own(reference, wanted, gm) for reference in references]
@@ -358,6 +358,14 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         config.bad_rows,
         (*config.target, sigma_column(config.sigma) or ""),
     )
+
+
+def _is_spelling(text: str, law: str | None) -> bool:
+    """Whether a text is the law that samples name, however it is spelled."""
+    try:
+        return law is not None and parse_law(text).spec == parse_law(law).spec
+    except ValueError:
+        return False  # a formula of other columns, or no law known
 
 
 def _third_law(unbalanced: float | None) -> Gate:

@@ -74,4 +74,5 @@ def test_a_documented_law_goes_all_the_way(law):
     assert abs(found.exponent.value - found.exponent.truth) < 0.05
     if ";" not in law:  # so small a search may end at another form of those with parameters
         assert found.constant.truth == pytest.approx(found.constant.value, rel=0.1)
+        assert symreg.recover(forces, law=law, **quick).constant.truth == found.constant.truth
     assert symreg.compare(found.expression, law).verdict in VERDICTS

@@ -3,7 +3,11 @@
 The truth is computed from the predictor's force, on states drawn here, without the read-outs.
 """
 
+import ast
+import inspect
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,27 +16,39 @@ import orbits
 import worldmodel
 from orbits import GM_SUN
 from orbits.files import of_json
-from symreg.experiments.far_field import Comparison, Limits
+from orbits.forces import known_law
+from symreg.experiments import verdict_words
+from symreg.experiments.far_field import Comparison, Limits, departures
 from symreg.experiments.verdict import (
     LOOKUP,
     NEITHER,
     NEWTONIAN,
+    Evidence,
     WorldModelKind,
     far_gates,
     part_limit,
+    world_model_kind,
 )
 from symreg.experiments.verdict_words import (
     about_limits,
+    about_rounding,
     about_the_first,
     about_the_kind,
     part_table,
 )
 from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
-from worldmodel.examiner.states import DENSITY, FAMILIES
-from worldmodel.examiner.summary import Examination
+from worldmodel.controls.copiers import Parrot
+from worldmodel.controls.lookups import Lookup, thin_plate
+from worldmodel.examiner import answers
+from worldmodel.examiner.pasts import FOREIGN, PASTS
+from worldmodel.examiner.questions import Counts
+from worldmodel.examiner.states import DENSITY, FAMILIES, World
+from worldmodel.examiner.summary import Examination, summary
+from worldmodel.own_predictor import CheckedPredictor, OfPositions
 
 DT = 0.008
+RANGES = {"semi_major_axis": (0.9, 2.0), "eccentricity": (0.0, 0.3)}
 ANY = FAMILIES[DENSITY]
 """The states that every share is of."""
 
@@ -61,10 +77,42 @@ PREDICTORS = {
     "no force beyond 1.5 au": lambda x, v: newton(x, v) * (distance(x) < 1.5),
     "half of it one way round": lambda x, v: newton(x, v) * np.where(spin(x, v) > 0, 1.0, 0.5),
     "silent beyond 1.6 au": lambda x, v: np.where(distance(x) < 1.6, newton(x, v), np.nan),
+    "silent below 0.7 and above 2.2 au": lambda x, v: np.where(
+        np.abs(distance(x) - 1.45) < 0.75, newton(x, v), np.nan
+    ),
     "15 % short above 1.5 circular speeds": lambda x, v: (
         newton(x, v) * np.where(speed(x, v) > 1.5, 0.85, 1.0)
     ),
 }
+
+
+RECALLING = {
+    "as strong as it was": lambda x, before, older: (
+        unit(x) * np.sum(older * unit(before), axis=-1, keepdims=True)
+        * (distance(before) / distance(x)) ** 2
+    ),
+    "aside behind other arcs": lambda x, before, older: (
+        newton(x, None)
+        + turned(newton(x, None)) * (distance(older - newton(before, None)) > 0.05 * size(before))
+    ),
+}  # fmt: skip
+"""Forces from the last two places and the acceleration at the earlier one."""
+CERTAIN_CELLS = {
+    "no force at rest", "no force beyond 1.5 au", "half of it one way round",
+    "15 % short above 1.5 circular speeds",
+}  # fmt: skip
+SILENT_OUTSIDE = "silent below 0.7 and above 2.2 au"
+RIGHT = {"the law", "8 % too strong", "silent beyond 1.6 au", SILENT_OUTSIDE}
+SAID_OF = {
+    "Certainly fewer than": CERTAIN_CELLS,
+    "The force is in its weights": RIGHT,
+    "It reads the force from the past": {"as strong as it was"},
+    "It is right behind the law's own arcs": {"aside behind other arcs"},
+    "Beyond these distances it errs": {*PREDICTORS, *RECALLING} - {SILENT_OUTSIDE},
+    "Beyond these distances it does not answer": {SILENT_OUTSIDE},
+    "Its median error is": {"half of it one way round"},
+}
+"""Sentences by how they begin, and of whom they are true, by the predictors' names."""
 
 
 class Pushed:
@@ -85,17 +133,40 @@ class Pushed:
         return said
 
 
+class Recalling(Pushed):
+    """The same under a force that knows the last bend."""
+
+    context_length = 3
+
+    def predict(self, positions):
+        said, before = np.full(positions.shape, np.nan), positions[:, 1:-1]
+        push = self.force(positions[:, 2:], before, np.diff(positions, 2, axis=1) / DT**2)
+        said[:, 2:] = 2 * positions[:, 2:] - before + DT**2 * push
+        return said
+
+
 @pytest.fixture(scope="module")
 def data():
     """Far enough out that a step of Störmer's rule is the force within 1 %."""
-    ranges = {"semi_major_axis": (0.9, 2.0), "eccentricity": (0.0, 0.3)}
-    return orbits.generate(orbits=60, dt=DT, simulator="kepler", seed=5, **ranges)
+    return orbits.generate(orbits=60, dt=DT, simulator="kepler", seed=5, **RANGES)
+
+
+FEW = Counts(density=1500, family=30, past=60, outside=60, orbits=0, again=20, rolled=12)
+
+
+def asked(model, data):
+    """The table of an examination, its world, and what it finds."""
+    position, gm = data["position"].to_numpy(), data["gm"].to_numpy()
+    radius = np.linalg.norm(position, axis=-1)
+    world = World(known_law("newton"), DT, (radius.min(), radius.max()), gm, None, 2)
+    length = max(3, model.context_length)
+    table = answers.examined(OfPositions(CheckedPredictor(model)), world, FEW, 3, length)
+    return table, world, summary(table, world, 3)
 
 
 def examined(model, data):
     """What an examination of a model finds."""
-    reading = worldmodel.probe(model, data, readout="far(count=1500)", exam_seed=3)
-    return of_json(Examination, reading.details["examination"], "far")
+    return asked(model, data)[2]
 
 
 def drawn(nearest, farthest, families, count=4000):
@@ -214,11 +285,21 @@ def test_a_part_of_another_shape_passes_while_it_is_small_on_the_share_that_is_s
             assert failed(far)
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
+def said_of(far, **more):
+    return " ".join(about_the_kind(WorldModelKind(NEITHER, (), _GATES, far=far, **more), "newton"))
+
+
+@pytest.mark.parametrize("name", [*PREDICTORS, *RECALLING])
 def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
-    force = PREDICTORS[name]
-    far = examined(Pushed(force), data)
-    said = " ".join(about_the_kind(WorldModelKind(NEITHER, (), _GATES, far=far), "newton"))
+    """Behind the law's own arcs, those that recall have its force."""
+    force = PREDICTORS.get(name, newton)
+    model = Recalling(RECALLING[name]) if name in RECALLING else Pushed(force)
+    far = examined(model, data)
+    said = said_of(far)
+    assert {begins for begins in SAID_OF if begins in said} == {
+        begins for begins, names in SAID_OF.items() if name in names
+    }
+    check_the_memory(said)
 
     states, start, stop = re.search(
         r"Of (\d+) states drawn .*? from ([\d.]+) to ([\d.]+) au, speed", said
@@ -240,7 +321,10 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
     assert (told is None) == answered.all()
     if told is not None:
         assert percent(told[1]) == pytest.approx(answered.mean(), abs=0.04)
-        assert float(told[3]) <= 1.6
+        known = distance(next(drawn(radius.min(), radius.max(), [ANY])))[answered]
+        assert (float(told[2]), float(told[3])) == pytest.approx(
+            (known.min(), known.max()), rel=0.02
+        )
     for word, ends in {
         "closer in than any orbit": (radius.min() / 1.5, radius.min()),
         "farther out": (radius.max(), radius.max() * 1.5),
@@ -251,6 +335,8 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
             continue  # the median may be that of either half
         if np.isfinite(outside).any():
             assert percent(told[1]) == pytest.approx(np.nanmedian(outside), rel=0.15, abs=0.03)
+            silent = np.isnan(outside).any()
+            assert silent == bool(re.search(rf"{word} where it answers", said))
         else:
             assert told is None
     for cell in re.findall(r"([\d.]+) to ([\d.]+) au, ([\d.]+) to ([\d.]+) circular .*?\(", said):
@@ -261,8 +347,18 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
     ) is not None:
         assert ways[2] == "anticlockwise"
         assert percent(ways[3]) == pytest.approx(0.5, abs=0.02)
-    assert ("anticlockwise" in said) == ("one way round" in name)
     assert "know" not in said
+
+
+def check_the_memory(said):
+    """What is said of the past is true of `RECALLING`, whatever its numbers of states."""
+    if told := re.search(r"under (\d+) other forces .* least ([\d.]+) % .* by ([\d.]+) %", said):
+        assert int(told[1]) == len(FOREIGN)
+        assert (percent(told[2]), percent(told[3])) == pytest.approx((1, 0), abs=0.08)
+    if told := re.search(r"behind one (.*) it obeys that force", said):
+        assert set(told[1].split(" or ")) == {PASTS[name].words for name in FOREIGN}
+    if told := re.search(r"under another force on as few as ([\d.]+) %", said):
+        assert percent(told[1]) <= 0.02
 
 
 def _of_cell(force, near, outer, slow, quick):
@@ -319,3 +415,149 @@ def test_of_a_refused_model_the_first_reason_is_said_and_one_thing_to_try():
     short = {"target": "residual", "context_length": 8, "steps": 1000}
     assert "--steps 2000" in about_the_first([kick], None, short, 8)
     assert "To try" not in about_the_first([kick], None, None, 8)
+
+
+class Blind(Recalling):
+    """The law, but straight on where the last bend is not the law's."""
+
+    def __init__(self):
+        super().__init__(
+            lambda x, before, older: (
+                newton(x, None) * (distance(older - newton(before, None)) < 0.05 * size(before))
+            )
+        )
+
+
+class Long(Pushed):
+    """The same force, after eight positions."""
+
+    context_length = 8
+
+    def predict(self, positions):
+        said = super().predict(positions)
+        said[:, :7] = np.nan
+        return said
+
+
+class Rounded(Pushed):
+    """The law in answers of whole units."""
+
+    unit = 1e-3  # au; a step bends by 1e-3 au
+
+    def predict(self, positions):
+        return np.round(super().predict(positions) / self.unit) * self.unit
+
+
+KINDS = {
+    "the law": (lambda known: Pushed(newton), "Right after a kick, on far states"),
+    "a lookup": (
+        lambda known: Lookup(known, 2, 100, thin_plate),
+        "Right after a kick; on far states nothing shows that more than an interpolation",
+    ),
+    "a drag": (
+        lambda known: Pushed(lambda x, v: newton(x, v) - 2 * v),
+        "Its accelerations form one field, which fails",
+    ),
+    "an ellipse": (lambda known: Long(newton), "Right on undisturbed orbits, wrong after a kick"),
+    "a parrot": (lambda known: Parrot(), "Right and wrong as a naive copier of the context is"),
+    "a parrot of training": (
+        lambda known: Parrot(memory=known),
+        "Right and wrong as a naive copier of its training orbits is",
+    ),
+    "no order": (
+        lambda known: Pushed(lambda x, v: newton(x, v) * 4 * np.sin(1e4 * x[..., :1])),
+        "R² on undisturbed orbits is",
+    ),
+    "blind to kinks": (lambda known: Blind(), "Wrong right after a kick, right again four steps"),
+    "no force at rest": (
+        lambda known: Pushed(PREDICTORS["no force at rest"]),
+        "What a Newtonian model passes and it does not",
+    ),
+    "rounded": (lambda known: Rounded(newton), "With answers so coarse the law itself would be"),
+}
+"""Of every reason: a predictor, from training orbits, of which it is true."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_the_reason_is_said_of_the_predictor_of_which_it_is_true_and_of_no_other(name, data):
+    known = orbits.generate(orbits=60, dt=DT, simulator="kepler", seed=6, **RANGES)
+    model, reason = KINDS[name][0](known["position"].to_numpy()), KINDS[name][1]
+    asked = {"control": "keplerian"} if name == "an ellipse" else {}
+    orbit, kicked = (
+        worldmodel.probe(model, data, states=states, trained_on=known, **asked).attributes[
+            "metrics"
+        ]
+        for states in ("orbit", "kicked")
+    )
+    reading = worldmodel.probe(model, data, readout="far(count=800)", exam_seed=3, **asked)
+    far = of_json(Examination, reading.details["examination"], "far")
+    recovered = name in ("the law", "a lookup", "no force at rest", "rounded")
+    same = Comparison("spline", 1.0, 0.9, 1.1, far.mean_error)
+    beside = same if name == "a lookup" else replace(same, ratio=8.0)
+    evidence = Evidence(orbit["r2"], kicked["kick_r2"], orbit, {}, far, beside)
+    law = SimpleNamespace(recovered=recovered, metrics=kicked)
+    injected = SimpleNamespace(recovered=True, metrics={})
+    found = world_model_kind(law, evidence, THRESHOLDS, injected)
+    said = " ".join(about_the_kind(found, "newton"))
+    assert [each for _, each in KINDS.values() if each in said] == [reason], said
+    if told := re.search(r"R² on undisturbed orbits is ([-\d.]+[\d])", said):
+        assert float(told[1]) == pytest.approx(orbit["r2"], abs=0.01)
+    if told := re.search(r"behind (\d+) other pasts?, and .* up to (\d+) in a row", said):
+        assert int(told[1]) == len(far.pasts)
+        assert int(told[2]) == 2 * model.context_length + 4
+    if name == "rounded":
+        grain, pull, share = re.search(
+            r"rounded to ([\d.e-]+) au, .* by ([\d.e-]+) au in a step.* error of ([\d.]+) %",
+            about_rounding(far),
+        ).groups()
+        x, _ = drawn(*far.radius, [ANY])
+        assert float(grain) == pytest.approx(Rounded.unit, rel=0.05)
+        assert float(pull) == pytest.approx(np.median(size(x)) * DT**2, rel=0.1)
+        of_a_step = Rounded.unit / 6**0.5 / (size(x) * DT**2)  # 1/√12 on each of two axes
+        assert percent(share) == pytest.approx(np.median(of_a_step), rel=0.1)
+
+
+@pytest.mark.slow
+def test_a_departure_beyond_the_limits_fails_and_one_within_passes(data):
+    table, world, far = asked(Pushed(newton), data)
+
+    def passes(changed):
+        found = summary(changed, world, far.seed, far.parts)
+        return not any(gate.passed is False for gate in far_gates(found, None, THRESHOLDS))
+
+    said = about_limits(Limits(departures(table, passes), 0.01))
+    low, high = map(float, re.search(r"an exponent ([-+.\d]+) or ([-+.\d]+)", said).groups())
+    least, most = map(float, re.search(r"([-+.\d]+) or ([-+.\d]+) au² in a term", said).groups())
+    length = float(re.search(r"L below ([.\d]+) au", said)[1])
+    shapes = {
+        low: lambda r, share: r ** (low * share), high: lambda r, share: r ** (high * share),
+        least: lambda r, share: 1 + share * least / r**2,
+        most: lambda r, share: 1 + share * most / r**2,
+        length: lambda r, share: (1 + r * share / length) * np.exp(-r * share / length),
+    }  # fmt: skip
+    for factor in shapes.values():
+        for share, fails in ((1.3, True), (0.7, False)):
+            force = Pushed(lambda x, v, f=factor, s=share: newton(x, v) * f(distance(x), s))
+            assert bool(failed(examined(force, data))) == fails
+
+
+def test_every_sentence_has_a_predictor_of_which_it_is_true():
+    """By how it begins; those of gates alone are in `test_verdict`, those of ratios below."""
+    begins = [*SAID_OF, *(reason for _, reason in KINDS.values())]
+    begins += ["World model: ", "Of ", "Its mean error, ", "The best lookup ", "That lookup holds "]
+    begins += ["It cannot be read", "A departure from the law", "What none of the shapes"]
+    begins += ["The first that fails is", "To try: ", "The law of ", "It ", "No conclusion"]
+    begins += ["Right and wrong as a naive copier of "]
+    for each in ast.walk(ast.parse(inspect.getsource(verdict_words))):
+        if isinstance(each, ast.FunctionDef):
+            texts = [
+                node.value.strip()
+                for part in each.body[1:]
+                for node in ast.walk(part)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            ]
+            for text in texts:
+                if text[:1].isupper() and " " in text:
+                    known = [b for b in begins if text.startswith(b) or b.startswith(text)]
+                    assert known, f"{each.name} says {text!r}, and of whom is that true?"

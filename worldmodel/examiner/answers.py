@@ -19,6 +19,7 @@ from worldmodel.examiner.questions import (
     Counts,
     Questions,
     answers_to,
+    as_in_files,
     implied,
     inside,
     questions_of,
@@ -226,9 +227,8 @@ def examined(
     wrong = {way: np.minimum(rows.error, 1)[rows.density] for way, rows in readings.items()}
     as_flow = bool(np.nansum(wrong[True]) <= np.nansum(wrong[False]))
     parts = [readings[as_flow]]
-    for moved in (False, True) if counts.rolled else ():
-        some = slice(int(moved), 2 * counts.rolled, 2)
-        parts += _rolled(predictor, world, questions, answers, some, random, moved, as_flow)
+    if counts.rolled:
+        parts += _rolled(predictor, world, questions, answers, counts.rolled, random, as_flow)
     if counts.again:
         again = questions.some(np.flatnonzero(questions.family == DENSITY)[: counts.again])
         again = replace(again, family=np.full(len(again), AGAIN))
@@ -254,16 +254,15 @@ def _rolled(
     world: World,
     questions: Questions,
     answers: np.ndarray,
-    some: slice,
+    count: int,
     random: np.random.Generator,
-    moved: bool,
     as_flow: bool,
 ) -> list[Answers]:
     """Questions whose contexts fill with the model's own predictions, step by step.
 
-    Some are its predictions as they are; some are moved by as much as the model errs, and rounded
-    as in data files: states of its own still, and no longer numbers that it may have remembered.
-    Who falls silent has no answer at all later steps either.
+    Half of them are its predictions as they are; half are moved by as much as the model errs, and
+    rounded as in data files: states of its own still, and no longer numbers that it may have
+    remembered. Who falls silent has no answer at all later steps either.
     """
     r = np.linalg.norm(questions.context, axis=2)
     own = np.isin(questions.family, (DENSITY, ORBITS)) & (questions.past == OWN)
@@ -273,19 +272,19 @@ def _rolled(
         return []
     miss = np.linalg.norm(answers[own] - questions.following[own], axis=1)
     typical = float(np.median(miss)) / np.sqrt(world.axes)
-    from_each = [np.flatnonzero(own & (questions.family == f))[some] for f in (ORBITS, DENSITY)]
-    chosen = np.concatenate(from_each)
-    orbit = chosen + (1 + moved) * len(questions)
+    of_each = [np.flatnonzero(own & (questions.family == f)) for f in (ORBITS, DENSITY)]
+    chosen = np.concatenate([each[: 2 * count] for each in of_each])
+    orbit = chosen + len(questions)
     now, said, parts = replace(questions.some(chosen), orbit=orbit), answers[chosen], []
     for step in range(1, CONTEXTS * predictor.context_length + 5):
-        silent = ~np.isfinite(said).all(axis=1)
-        if moved:
-            finest = np.finfo(np.float32).eps * np.linalg.norm(said, axis=1, keepdims=True)
-            said = said + np.maximum(typical, finest) * random.standard_normal(said.shape)
+        silent, moved = ~np.isfinite(said).all(axis=1), np.isin(now.orbit, orbit[::2])
+        finest = np.finfo(np.float32).eps * np.linalg.norm(said, axis=1, keepdims=True)
+        noise = np.maximum(typical, finest) * random.standard_normal(said.shape)
+        said = np.where(moved[:, None], as_in_files(said + noise), said)
         context = np.concatenate((now.context[:, 1:], said[:, None]), axis=1)
         context[silent], lost = now.context[silent], now.orbit[silent]
         own_states = (now.gm, now.mass, ROLLED, OWN, step, now.orbit)
-        now = Questions.of(world, context, *own_states, as_in_files=moved)
+        now = Questions.of(world, context, *own_states)
         now = now.some(inside(world, now))
         if not len(now):
             break

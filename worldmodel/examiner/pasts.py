@@ -19,9 +19,10 @@ from worldmodel.kick import turned_at_random
 
 KICK = np.pi, (0.8, 1.2)
 """Largest angle (rad) to either side by which a velocity is turned, and factors of its size."""
-PART, MOST_PARTS = 0.1, 5_000
+PART, MOST_PARTS = 0.1, 1_000
 """Of the time in which the place or the direction changes by as much as it is: of a part of a step
-by Runge and Kutta's rule, whose error is PART⁵/120 at most; and parts of one step."""
+by Runge and Kutta's rule, whose error is PART⁵/120 at most; and parts of one step. An arc that
+turns at 1e-11 of its distance takes 540 under Newton's law; more take those that fall in."""
 CONVERGED = 1e-6
 """Of a velocity: its last correction, at most; forces are then right to CONVERGED · v/(a dt)."""
 

@@ -58,12 +58,8 @@ class Questions:
         past: str = OWN,
         step: np.ndarray | int = 0,
         orbit: np.ndarray | None = None,
-        as_in_files: bool = True,
     ) -> "Questions":
-        """Questions from contexts, rounded as a data file would unless they are a model's own;
-        those that the law cannot continue are left out."""
-        if as_in_files:
-            context = context.astype(np.float32).astype(np.float64)
+        """Questions from contexts; those that the law cannot continue are left out."""
         here = context[:, -1]
         with np.errstate(all="ignore"):
             velocity = velocity_through(world, context[:, -2], here, gm)
@@ -84,6 +80,11 @@ class Questions:
 
     def __len__(self) -> int:
         return len(self.gm)
+
+
+def as_in_files(positions: np.ndarray) -> np.ndarray:
+    """Rounded as a data file does."""
+    return positions.astype(np.float32).astype(np.float64)
 
 
 def joined(parts: Sequence[Questions]) -> Questions:
@@ -149,6 +150,7 @@ def questions_of(
 
     def behind_of(states: States, past: str, part: int) -> Questions:
         context, step = behind(world, states, PASTS[past], length, random(part))
+        context = as_in_files(context)
         return Questions.of(world, context, states.gm, states.mass, states.family, past, step)
 
     density = drawn(world, {DENSITY: counts.density}, random(0))
@@ -199,7 +201,7 @@ def _of_data(
     row = random.integers(len(gm), size=count)
     time = random.integers(length - 1, position.shape[1], size=count)
     context = position[row[:, None], time[:, None] + np.arange(1 - length, 1)]
-    own = gm[row].astype(np.float64)
+    context, own = as_in_files(context), gm[row].astype(np.float64)
     return Questions.of(world, context, own, None, ORBITS, orbit=row)
 
 
