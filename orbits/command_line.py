@@ -113,11 +113,8 @@ def main(program: str, commands: Sequence[Command], arguments: Sequence[str] | N
             what = f"the package {error.name!r} is not installed"
         return complain(name, f"{what}: {error}")
     except OSError as error:
-        most = 120  # characters of a path, which may be no path
-        shown = str(error.filename)
-        where = (
-            f"{shown if len(shown) <= most else shown[:most] + '...'}: " if error.filename else ""
-        )
+        # a path may be no path
+        where = f"{shortened(str(error.filename), 120)}: " if error.filename else ""
         try:
             os.getcwd()
         except OSError:
@@ -305,6 +302,9 @@ class _Progress:
         except OSError:
             self._stream = self._silence
             return call()
+
+    def close(self) -> None:
+        """A model's code may close what it takes for the standard output: it stays open."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

@@ -26,17 +26,17 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeVar, get_args
+from typing import Any, ClassVar, Protocol, Self, TypeVar, get_args
 
 from annotated_types import Ge as AtLeast
 from annotated_types import Gt as Above
 from annotated_types import Interval, MinLen
 
 __all__ = [
-    "FRACTION", "Above", "AtLeast", "Between", "Interval", "MinLen", "Option", "OptionError",
-    "Options", "Output", "changed", "checked", "every_option", "flag_of", "hints_of",
-    "keywords_of", "leaves", "nearest", "option_names", "options_from", "require_known",
-    "values_of", "with_options",
+    "FRACTION", "Above", "AtLeast", "Between", "Interval", "Measured", "MinLen", "Option",
+    "OptionError", "Options", "Output", "changed", "checked", "every_option", "flag_of",
+    "hints_of", "keywords_of", "leaves", "nearest", "option_names", "options_from",
+    "require_known", "values_of", "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -154,6 +154,13 @@ def _argument_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
 PLAIN = (str, int, float, bool)
 
 
+class Measured(Protocol):
+    """A number or an array that carries a unit: a function so annotated converts it, all others
+    refuse it, since numpy would drop the unit."""
+
+    def to(self, unit: Any) -> Any: ...
+
+
 def _argument(name: str, hint: Any, value: Any) -> Any:
     """The value of an argument, with the annotated type.
 
@@ -163,9 +170,14 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
     if type(value) in (str, int, bool) and hint is type(value):
         return value  # without pydantic, whose import takes longer than most calls
     union = typing.get_origin(hint) in (typing.Union, types.UnionType)
-    kinds = get_args(hint) if union else (hint,)
+    given = get_args(hint) if union else (hint,)
+    kinds = [kind for kind in given if kind is not Measured]
     bases = [typing.get_origin(kind) or kind for kind in kinds]
     if Any in kinds or (value is None and type(None) in kinds):
+        return value
+    if hasattr(value, "to") and (hasattr(value, "unit") or hasattr(value, "units")):
+        if Measured not in given:
+            raise OptionError(name, "carries a unit; give its numbers alone.")
         return value
     if any(isinstance(base, type) and issubclass(base, Options) for base in bases):
         return value  # `options_from` checks it
@@ -222,8 +234,6 @@ def _is_array(value: Any) -> bool:
     """Whether an array of numbers or durations can be made of a value; dates are refused later."""
     import numpy as np
 
-    if hasattr(value, "to") and (hasattr(value, "unit") or hasattr(value, "units")):
-        return True  # it carries a unit, which numpy would drop with a warning
     try:
         array = np.asarray(value)
         return array.dtype.kind in "biufcmM" or hasattr(next(array.flat, None), "total_seconds")

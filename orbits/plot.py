@@ -163,7 +163,7 @@ def labelled(axes: Any, x: str, y: str, title: str = "", legend: bool = True) ->
     axes.set(xlabel=x, ylabel=y)
     if title:
         axes.set_title(title, fontsize=10)
-    if legend:
+    if legend and axes.get_legend_handles_labels()[0]:  # of none matplotlib warns
         axes.legend(fontsize=8, frameon=False)
     return axes
 

@@ -13,7 +13,10 @@ from orbits.units import YEARS, parse_unit
 
 
 def carried_unit(values: Any) -> str | None:
-    """The unit that an array, a number or a column of a DataFrame carries; None without one."""
+    """The unit that an array, a number, a column of a DataFrame or the first member of a list
+    carries; None without one."""
+    if isinstance(values, (list, tuple)):
+        return carried_unit(values[0]) if values else None
     if isinstance(values, pd.Series):  # of pint-pandas; `values.unit` might be a row
         return str(units) if (units := getattr(values.dtype, "units", None)) is not None else None
     if not callable(getattr(values, "to", None)):
@@ -36,15 +39,11 @@ def without_unit(values: Any, unit: str, name: str) -> Any:
         ValueError: if the two units measure different things, for dates, and for a list whose
             members carry units.
     """
-    if isinstance(values, (list, tuple)):
-        first = next(iter(values), None)
-        while isinstance(first, (list, tuple)) and first:
-            first = first[0]
-        if carried_unit(first) is not None:
+    if (own := carried_unit(values)) is not None:
+        if isinstance(values, (list, tuple)):
             raise ValueError(
                 f"{name}: a list whose members carry units cannot be read; make one array of it."
             )
-    if (own := carried_unit(values)) is not None:
         quantity: Any = values.pint if isinstance(values, pd.Series) else values
         try:
             if not hasattr(quantity, "to"):
@@ -53,11 +52,21 @@ def without_unit(values: Any, unit: str, name: str) -> Any:
         except Exception as error:  # of whichever package it is
             raise ValueError(
                 f"{name}: the unit {own!r} cannot be converted to {unit} "
-                f"({(str(error).strip() or own).splitlines()[0]:.100})."
+                f"({(str(error).strip() or own).splitlines()[0].rstrip('.'):.100})."
             ) from None
         converted = getattr(converted, "pint", converted)
         return converted.magnitude if hasattr(converted, "magnitude") else converted.value
     return _without_duration(values, unit, name)
+
+
+def require_no_unit(values: Any, name: str) -> None:
+    """Refuse values that carry a unit, which would be dropped.
+
+    Raises:
+        ValueError: names the unit.
+    """
+    if (unit := carried_unit(values)) is not None:
+        raise ValueError(f"{name} carries the unit {unit!r}; give its numbers alone.")
 
 
 def _ratio(own: str, other: str) -> float:

@@ -18,12 +18,13 @@ from sklearn.utils.validation import (
 )
 
 from orbits.options import require_known
-from orbits.quantities import carried_unit
+from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, latex
+from symreg.recovery.config import words
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
@@ -118,9 +119,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
-        for name, values in {"X": X, "y": y, "sigma": sigma}.items():
-            if (unit := carried_unit(values)) is not None:
-                raise ValueError(f"{name} carries the unit {unit!r}; give its numbers alone.")
+        for name, values in {"y": y, "sigma": sigma, "sample_weight": sample_weight}.items():
+            require_no_unit(values, name)
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
         # without this scikit-learn takes their numbers
@@ -166,12 +166,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).randint(2**31))
         binary, unary = self.binary_operators, self.unary_operators
-        operators: list[str] = []
-        if binary is not None or unary is not None:
-            operators = [
-                *(BINARY if binary is None else binary),
-                *(UNARY if unary is None else unary),
-            ]
+        operators = (*_listed(binary, BINARY), *_listed(unary, UNARY))
+        if not operators:
+            raise ValueError("binary_operators and unary_operators are empty; give one at least.")
         self.recovery_: Recovery = recover(
             table,
             features=tuple(self._names),
@@ -180,7 +177,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             generations=self.niterations,
             individuals=self.population_size,
             max_size=self.maxsize,
-            operators=tuple(operators),
+            operators=() if binary is None and unary is None else operators,
             guesses=tuple(self.guesses or ()),
             errors=self.errors,
             form=self.form,
@@ -211,6 +208,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             ValueError: without `per_group`, or for a group with too few rows.
         """
         check_is_fitted(self)
+        require_no_unit(y, "y")
         features, labels = self._apart(X)
         if labels is None:
             raise ValueError("no groups were told apart; name their column: per_group='galaxy'.")
@@ -262,8 +260,10 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
+        require_no_unit(X, "X")
         X = as_frame(X) if hasattr(X, "__arrow_c_stream__") else X
         for name, values in X.items() if isinstance(X, pd.DataFrame) else ():
+            require_no_unit(values, f"the column {name} of X")
             words = values[np.isnan(numbers_of(values)) & values.notna()]
             if name != self.per_group and len(words) and isinstance(words.iloc[0], str):
                 raise ValueError(
@@ -337,6 +337,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # of what no short formula holds
         return tags
+
+
+def _listed(given: str | Sequence[str] | None, usual: Sequence[str]) -> Sequence[str]:
+    """Operators as given, in one text too, or the usual ones."""
+    return usual if given is None else words(given) if isinstance(given, str) else given
 
 
 def _free(name: str, table: pd.DataFrame) -> str:

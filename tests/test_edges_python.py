@@ -92,7 +92,7 @@ CALLS = {
         lambda: orbits.from_arrays(None, 0.1),
         "positions is None; it should be an array",
     ),
-    "complex": (lambda: orbits.from_arrays(STATES + 1j, 0.1), "positions are of type complex128"),
+    "complex": (lambda: orbits.from_arrays(STATES + 1j, 0.1), "positions: of type complex128"),
     "ragged": (lambda: orbits.from_arrays([[[1, 2]], [[1], [2]]], 0.1), "it should be an array"),
     "no module": (lambda: worldmodel.TorchModule("net", 2), "module is str"),
     "no context": (lambda: worldmodel.TorchModule(torch.nn.Identity(), 0), "context_length is 0"),

@@ -25,9 +25,10 @@ FILES = {
     for path in (ROOT / package).rglob("*.py")
 }
 LIMITS = {
-    # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions
+    # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions,
+    # steps of Runge and Kutta
     "orbits": {
-        "code_lines": 6900,
+        "code_lines": 7000,
         "options": 40,
         "bare_numbers": 226,
         "imports_in_functions": 28,
@@ -42,9 +43,10 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     # a guard after the search, robust outliers, rounding of columns, leftovers of trajectories, and
-    # numbers polished in batches with exact slopes: a third less time with noise, a quarter without
+    # numbers polished in batches with exact slopes: a third less time with noise, a quarter without;
+    # a family that breaks off ends no search
     "symreg": {
-        "code_lines": 17700,
+        "code_lines": 17720,
         "options": 121,
         "bare_numbers": 555,
         "imports_in_functions": 26,

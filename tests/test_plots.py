@@ -1,5 +1,7 @@
 """What every result shows of itself."""
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -73,6 +75,15 @@ def test_the_pareto_front_has_its_own_name(law):
     axes = law.plot_pareto()
     assert axes.get_ylabel() == "loss"
     assert len(axes.collections[0].get_offsets()) > 1
+
+
+def test_a_form_that_was_given_has_no_front_and_warns_of_nothing():
+    x = np.linspace(1, 2, 20)
+    table = pd.DataFrame({"x": x, "y": 3 * x})
+    law = symreg.recover(table, target="y", features="x", form="k*x", null=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        law.plot_pareto()
 
 
 def test_forces_are_drawn_beside_the_true_ones(held_out):

@@ -351,10 +351,11 @@ def as_predictor(thing: Any, context: int | None = None) -> Predictor:
         hasattr(thing, "precision")
         predicts, length = hasattr(thing, "predict"), getattr(thing, "context_length", None)
     if predicts:
-        if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or length < 1:
+        whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
+        if length is None or not whole or not 1 <= length < 2**31:  # no orbit has as many positions
             raise ValueError(
                 f"{name} has context_length {length!r}; a predictor says how many positions it is "
-                "made from: a whole number of at least 1."
+                "made from: a whole number of at least 1, below 2^31."
             )
         return thing
     if not callable(thing):

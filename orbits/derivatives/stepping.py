@@ -3,7 +3,8 @@
 A motion has x(k+1) - 2 x(k) + x(k-1) = dt^2 a(k) only up to terms of order dt^4. Positions that
 were stepped at just these times have it to the last digit: leapfrog and the symplectic Euler
 methods with the force at k, explicit Euler with that at k - 1, implicit Euler with that at k + 1,
-and others with a mixture of them.
+and others with a mixture of them. A Runge-Kutta method has none of these: there one step from a
+position and its velocity gives the next two, and no step of the motion itself does.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from scipy.optimize import least_squares
+
+from orbits.derivatives.runge_kutta import runge_kutta
 
 CLEARER = 20.0
 """Times by which a fingerprint is nearer to a central force than the motion's own acceleration."""
@@ -28,7 +31,8 @@ class Stepping:
     Attributes:
         share: of the force at k - 1 (negative) or at k + 1 in the second difference at k.
         method: whose fingerprint it is, in words; empty for a mixture.
-        force: (time, axis) at each state, by the second differences; NaN where there is none.
+        force: (time, axis) at each state, by the second differences or by the method's own steps;
+            NaN where there is none.
         energy: by how much kinetic and potential energy have changed from the first to the last
             tenth, over the kinetic energy.
     """
@@ -58,18 +62,26 @@ def stepping(
         return None  # at rest, or on a line through the centre, where all directions are one
     own = _across(acceleration[inside], position[inside]) / size
     across = {s: _across(second, position[1 + s : len(position) - 1 + s]) / size for s in METHODS}
+    middle, velocity = position[1:-1], (position[2:] - position[:-2]) / (2 * dt)
     share = min(across, key=lambda s: across[s])
     force = np.full(position.shape, np.nan)
     if across[share] * CLEARER <= min(own, *(across[s] for s in METHODS if s != share)):
         force[1 + share : len(position) - 1 + share] = second
         _, power, strength, _ = _mixed(second, position, float(share))
-        return Stepping(float(share), METHODS[share], force, _drift(position, power, strength, dt))
+        return Stepping(
+            float(share), METHODS[share], force, _drift(middle, velocity, power, strength)
+        )
     mixture, power, strength, left = _mixed(second, position, None)
     plain = _mixed(acceleration[inside], position, 0.0)[3]
     # a linear motion, damped or not, has x(k+1) = a x(k) + b x(k-1) exactly
     if left * CLEARER > plain or abs(mixture) < 0.05 or abs(power - 1) < 0.01:
-        return None
-    return Stepping(mixture, "", force, _drift(position, power, strength, dt))
+        _, power, strength, _ = _mixed(acceleration[inside], position, 0.0)
+        found = runge_kutta(position, dt, strength, power, CLEARER)
+        if found is None:
+            return None
+        energy = _drift(position[:-1], found.velocity, found.power, found.strength)
+        return Stepping(0.0, found.method, found.force, energy)
+    return Stepping(mixture, "", force, _drift(middle, velocity, power, strength))
 
 
 def _across(force: np.ndarray, position: np.ndarray) -> float:
@@ -109,11 +121,10 @@ def _mixed(
     return found, float(best.x[0]), strength, float(np.sqrt(np.mean(np.sum(rest**2, axis=1))))
 
 
-def _drift(position: np.ndarray, power: float, strength: float, dt: float) -> float:
+def _drift(position: np.ndarray, velocity: np.ndarray, power: float, strength: float) -> float:
     """Growth of the energy from the first to the last tenth, over the mean kinetic energy."""
-    velocity = (position[2:] - position[:-2]) / (2 * dt)
     kinetic = np.sum(velocity**2, axis=1) / 2
-    r = np.linalg.norm(position[1:-1], axis=1)
+    r = np.linalg.norm(position, axis=1)
     of_place = np.log(r) if abs(power + 1) < 1e-9 else r ** (power + 1) / (power + 1)
     energy = kinetic - strength * of_place
     tenth = max(1, len(energy) // 10)

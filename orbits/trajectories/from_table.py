@@ -18,7 +18,7 @@ from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
 from orbits.files import parsing, require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
-from orbits.options import checked, keywords_of, options_from, require_known
+from orbits.options import Measured, checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.quantities import without_unit
 from orbits.tables import LARGEST, as_table, read_npz
@@ -102,14 +102,14 @@ def from_table(
 
 @checked
 def from_arrays(
-    positions: np.ndarray,
-    dt: float | None = None,
+    positions: np.ndarray | Measured,
+    dt: float | Measured | None = None,
     law: str = UNKNOWN,
-    gm: float | np.ndarray = 0.0,
-    velocities: np.ndarray | None = None,
+    gm: float | np.ndarray | Measured = 0.0,
+    velocities: np.ndarray | Measured | None = None,
     out: str | os.PathLike[str] | None = None,
     *,
-    time: np.ndarray | None = None,
+    time: np.ndarray | Measured | None = None,
     length_unit: str = "au",
     time_unit: str = "yr",
 ) -> xr.Dataset:
@@ -122,8 +122,8 @@ def from_arrays(
     Evenly sampled positions are kept as they are; others are cut at gaps and resampled by splines,
     as the attribute `remarks` says.
 
-    Arrays that carry units (of astropy or pint), and durations, are converted to `length_unit` and
-    `time_unit`.
+    Arrays and numbers that carry units (of astropy or pint), and durations, are converted to
+    `length_unit` and `time_unit`.
 
     Args:
         positions: (orbit, time, axis), of one body about the origin, or (orbit, time, body, axis),
@@ -147,6 +147,7 @@ def from_arrays(
     year = YEARS[require_known("time_unit", time_unit, YEARS)]
     states = _checked(positions, velocities, length_unit, time_unit)
     shape = states[0].shape
+    dt = None if dt is None else numbers(dt, "dt", time_unit).tolist()
     times = _times(time, dt, shape, time_unit) * year
     states = [
         each.reshape(*shape[:2], -1, shape[-1]) * unit
@@ -186,13 +187,11 @@ def numbers(values: Any, name: str, unit: str = "") -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} are no array: {error}") from None
     if array.dtype.kind not in "fiu":
-        raise ValueError(f"{name} are of type {array.dtype}; an array of numbers is needed.")
+        raise ValueError(f"{name}: of type {array.dtype}; an array of numbers is needed.")
     return np.asarray(np.ma.filled(array.astype(np.float64), np.nan))
 
 
-def _checked(
-    positions: np.ndarray, velocities: np.ndarray | None, length: str, time: str
-) -> list[np.ndarray]:
+def _checked(positions: Any, velocities: Any, length: str, time: str) -> list[np.ndarray]:
     """Positions and, if given, velocities in float64, in units of length and time."""
     states = [numbers(positions, "positions", length)]
     if velocities is not None:
@@ -217,7 +216,7 @@ def _checked(
     return states
 
 
-def _times(time: np.ndarray | None, dt: Any, shape: tuple[int, ...], unit: str) -> np.ndarray:
+def _times(time: Any, dt: Any, shape: tuple[int, ...], unit: str) -> np.ndarray:
     """(orbit, time) times in the unit, from either argument."""
     if (time is None) == (dt is None):
         raise ValueError("give either dt, the time between states, or time, the times themselves.")

@@ -9,6 +9,7 @@ that matter.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from symreg.engines.base import (
 from symreg.engines.expressions import ExpressionsEngine
 from symreg.engines.operon import NODE_OF, OperonEngine
 from symreg.engines.projection import ProjectionEngine
-from symreg.engines.pysr import LEAST_SIZE, NothingFoundError, PySREngine, is_guess
+from symreg.engines.pysr import LEAST_SIZE, PySREngine, is_guess
 from symreg.engines.rational import RationalEngine
 from symreg.enumeration.search import EFFORTS
 
@@ -89,10 +90,16 @@ class PortfolioEngine(Engine):
         X, names = important(X, y, names, seeds[0], budget.watch)
         pool: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
+        best: list[Candidate] = []
         families = list(self._families(X.shape[1]))
         for place, (engine, suffices) in enumerate(families, 1):
             self.families = max(self.families, place)
-            pool += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
+            try:
+                pool += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
+            except Exception as error:  # of one family's numerics: the others are worth more
+                message = f"{engine.name} broke off ({error}); the search goes on without it"
+                budget.watch.say(partial(str, message), at_once=True)
+                continue
             exhausted |= {engine.name: engine.exhausted}
             self.exhausted = tuple(message for each in exhausted.values() for message in each)
             tell_best(budget.watch, pool)
@@ -112,11 +119,11 @@ class PortfolioEngine(Engine):
             return [signed(pool)]
         try:
             fronts = rest.search_all(X, y, names, seeds, budget, jobs)
-        except NothingFoundError as failed:
+        except Exception as failed:
             if not pool:
                 raise
-            message = f"{failed}. What the exhaustive families found is judged."
-            budget.watch.say(lambda: message, at_once=True)
+            told = f"{failed}. What the exhaustive families found is judged."
+            budget.watch.say(partial(str, told), at_once=True)
             return [signed(pool)]
         self.versions |= rest.versions
         return [signed([*pool, *front]) for front in fronts]

@@ -172,7 +172,7 @@ def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
                 gain = float(np.sum((basis.T @ rest) ** 2))
                 left = max(float(rest @ rest) - gain, np.finfo(float).tiny)
                 chances.append(fdtrc(basis.shape[1], free, gain / basis.shape[1] * free / left))
-    return float(min(1.0, len(chances) * min(chances, default=1.0)))
+    return float(min(1.0, len(chances) * min(chances))) if chances else 1.0
 
 
 def _evened(errors: np.ndarray, values: np.ndarray) -> np.ndarray:

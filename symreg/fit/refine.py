@@ -208,10 +208,10 @@ class _Fitting:
         constants[self.others] = numbers
         value, by_constant = self._values(constants)
         factor = self._samples.factor(value) if self._front else 1.0
-        constants[self._front] *= factor
-        errors, gain = self._samples.with_gain(factor * value)
-        slopes = np.zeros((len(errors), len(self.others)))
         with np.errstate(all="ignore"):
+            constants[self._front] *= factor
+            errors, gain = self._samples.with_gain(factor * value)
+            slopes = np.zeros((len(errors), len(self.others)))
             for place, i in enumerate(self.others):
                 slopes[:, place] = gain * factor * by_constant.get(i, 0.0)
             slopes[~np.isfinite(slopes)] = 0.0

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
 from orbits.estimates import CONFIDENCE, STANDARD_ERRORS, Estimate
@@ -143,11 +144,17 @@ def exponent_intervals(
     monomial = fit_monomial(samples)
     fitted = np.array([monomial.log_constant, *monomial.exponents])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
-    residuals = design @ fitted - np.log(samples.y)
-    weights = samples.log_weights
-    if weights is not None:
-        design, residuals = design * weights[:, None], residuals * weights
-    intervals = _intervals(fitted, design, residuals, samples, floor, rng, draws)
+
+    def errors_at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        with np.errstate(all="ignore"):
+            predicted = np.exp(design @ numbers)
+            errors, gain = samples.with_gain(predicted)
+            return errors, np.nan_to_num(gain * predicted)[:, None] * design
+
+    if samples.deviations is not None:  # logarithms of what is low by chance count for too much
+        fitted = least_squares(lambda n: errors_at(n)[0], fitted, lambda n: errors_at(n)[1]).x
+    residuals, jacobian = errors_at(fitted)
+    intervals = _intervals(fitted, jacobian, residuals, samples, floor, rng, draws)
     return dict(zip(samples.names, intervals[1:], strict=True))
 
 

@@ -91,6 +91,9 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
         return _exponential(expression.args[0])
     if expression.is_Add:
         return _sum(expression)
+    inside = expression.args[0]
+    if isinstance(expression, sympy.log) and inside.is_Pow and inside.base.is_positive:
+        return _product(inside.exp * sympy.log(inside.base))
     arguments = [_normal_form(argument) for argument in expression.args]
     opaque = expression.func(*arguments)
     return (one, {opaque: one}, zero) if not opaque.is_number else (opaque, {}, zero)

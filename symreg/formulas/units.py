@@ -43,10 +43,8 @@ def units_in_headers(names: tuple[str, ...]) -> tuple[dict[str, Unit], str]:
         except ValueError:
             pass
         wrong.append(name)
-    if not wrong:
+    if not wrong or not units:
         return units, ""
-    if not units:
-        return {}, ""
     return {}, (
         f"the units in the headers were not used, since {', '.join(wrong)} "
         f"{'has' if len(wrong) == 1 else 'have'} none that is known; --units gives all of them"
@@ -116,7 +114,7 @@ def _assigned(
         inverse = wanted ** (1 / power) if wanted is not None and power else None
         unit = _assigned(form.base, inverse, units, constants)
         return None if unit is None else unit**power
-    if form.is_Pow:
+    if form.is_Pow and not any(each.name in units for each in form.exp.free_symbols):
         # a fitted exponent: what stands in front takes whatever dimension that gives
         base = _assigned(form.base, None, units, constants)
         return ONE if base is not None and not any(base.powers) else None

@@ -64,8 +64,10 @@ def _without_scale(product: Product) -> list[bool]:
 
 
 def simplified(products: Sequence[Product], target: Target) -> list[Product]:
-    """Exponents and inner constants set to simple numbers wherever that is shorter."""
+    """Exponents and inner constants set to simple numbers wherever that is shorter; products that
+    are not finite in every row are left out."""
     rows, best = len(target.y), polished(products, target, MORE_STEPS)
+    best = [product for product in best if np.isfinite(product.mean_square)]
     moving = list(range(len(best)))
     while moving:
         before = [description(best[place], rows) for place in moving]

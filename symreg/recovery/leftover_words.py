@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from orbits.derivatives import runge_kutta
 from orbits.derivatives.stepping import Stepping, stepping
 from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.units import GivenUnits
@@ -105,6 +106,11 @@ def stepping_note(steps: Stepping) -> str:
             f"these positions look stepped by an integrator of first order: their second "
             f"difference at k is {abs(steps.share):.3g} of the force at {side} and the rest of "
             f"that at k; {energy}"
+        )
+    if steps.method in runge_kutta.METHODS:
+        return (
+            f"these positions look stepped by {steps.method}: its steps lead from each to the "
+            f"next, and the motion itself does not; {energy}. The law is that of the force stepped"
         )
     place = {-1.0: "k - 1", 0.0: "k", 1.0: "k + 1"}[steps.share]
     return (

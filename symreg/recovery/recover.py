@@ -307,10 +307,9 @@ def _exponents(finding: Finding) -> dict[str, Quantity]:
 def _hardly_worded(result: Recovery) -> Recovery:
     """The formula and the notes, if its sentences fail."""
     sentence = f"The best formula is {result.expression}."
-    notes = (f"Note: {note}." for note in result.notes)
     return replace(
         result,
-        explanation=" ".join([sentence, *notes]),
+        explanation=" ".join([sentence, *(f"Note: {note}." for note in result.notes)]),
         conclusion=sentence,
         summary={"law": result.written},
     )
@@ -336,11 +335,7 @@ def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
 def _as_written(formula: sympy.Expr, finding: Finding) -> str:
     """The formula as one would write it: no number has more digits than its interval, and what
     simple numbers simplify is simplified."""
-    values = {
-        float(estimate.value): estimate
-        for estimate in finding.intervals
-        if estimate.value is not None
-    }
+    values = {float(each.value): each for each in finding.intervals if each.value is not None}
     text = simple_numbers(formula, values)
     # a constant of every group is a symbol, and has no value
     done = text.atoms(sympy.Float) or finding.selection.grouped
@@ -352,22 +347,21 @@ def noise_of(finding: Finding) -> str:
     law, samples, kind = finding.law, finding.samples, finding.selection.errors.kind
     predicted = law.values(samples)
     with np.errstate(all="ignore"):
-        size = {
-            "additive": float(np.std(samples.y - predicted)),
-            "relative": float(np.std(samples.y / predicted)),
-            "logarithmic": float(np.std(np.log10(samples.y / predicted))),
-        }.get(kind, 0.0)
+        sizes = {
+            "additive": f"additive, {np.std(samples.y - predicted):.2g}",
+            "relative": f"relative, {100 * np.std(samples.y / predicted):.2g} %",
+            "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
+        }
+    if kind in sizes:
+        return sizes[kind]
     if kind == "given":
-        return "as given"
+        free = max(1, samples.n_effective - len(law.constants))
+        ratio = (samples.unit or 1.0) * float(np.sqrt(np.sum(law.residuals(samples) ** 2) / free))
+        off = abs(ratio - 1) > 4 / np.sqrt(2 * free)  # four standard errors of such a ratio
+        return f"as given; the law leaves {ratio:.2g} times as much" if off else "as given"
     if kind == "binomial" and samples.trials is not None:
         low, high = int(samples.trials.min()), int(samples.trials.max())
         return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
-    if kind == "additive":
-        return f"additive, {size:.2g}"
-    if kind == "relative":
-        return f"relative, {100 * size:.2g} %"
-    if kind == "logarithmic":
-        return f"in the logarithm, {size:.2g} dex"
     return "" if finding.selection.floor else "none but rounding"
 
 

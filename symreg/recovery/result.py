@@ -14,6 +14,7 @@ from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.expressions import OWN, names_of, parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, wrapped
+from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, spellings
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
@@ -277,7 +278,7 @@ class Recovery(Result):
             (row,) float64; NaN where the formula is undefined.
 
         Raises:
-            ValueError: if a feature that the formula has is not given.
+            ValueError: if a feature that the formula has is not given, or carries a unit.
         """
         features = features if isinstance(features, Mapping) else as_frame(features)
         names, X = self._columns_of(features)
@@ -300,6 +301,8 @@ class Recovery(Result):
         if missing:
             raise ValueError(f"the formula {self.expression} needs {', '.join(missing)} too.")
         chosen = [given[own[name] if own[name] in given else name] for name in names]
+        for name, values in zip(names, chosen, strict=True):
+            require_no_unit(values, own[name])
         if not names:
             return names, np.zeros((1, 0))
         columns = np.broadcast_arrays(*(np.asarray(column, dtype=float) for column in chosen))

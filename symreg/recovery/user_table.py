@@ -91,8 +91,7 @@ def read_user_table(
         if column in labels:
             _require_labels(table[column], source)
         else:
-            most = LARGEST_TARGET if column in targets else LARGEST
-            table[column] = _numeric(table[column], source, most)
+            table[column] = _numeric(table[column], source, column in targets)
     if rows < FEW_ROWS:
         notes += (f"{rows} rows are few: many formulas fit them, and little can be held out",)
     every = None
@@ -519,7 +518,7 @@ def _require_labels(values: pd.Series, source: str | os.PathLike[str] | pd.DataF
 
 
 def _numeric(
-    values: pd.Series, source: str | os.PathLike[str] | pd.DataFrame, most: float
+    values: pd.Series, source: str | os.PathLike[str] | pd.DataFrame, target: bool
 ) -> np.ndarray:
     path, name, numbers = name_of(source), values.name, numbers_of(values)
     if (wrong := np.isnan(numbers) & values.notna().to_numpy()).any():
@@ -536,7 +535,9 @@ def _numeric(
                 "is needed. Correct it, or leave such rows out with --bad-rows mend."
             )
         advice = ""
-        if isinstance(values.iloc[row], str):
+        if target and isinstance(values.iloc[row], str):
+            advice = " A law is for a quantity in numbers: name another target."
+        elif isinstance(values.iloc[row], str):
             advice = (
                 " If it tells materials or other groups apart, --per-group gives each its own "
                 f"constants: --per-group {name} (per_group in Python)."
@@ -554,6 +555,7 @@ def _numeric(
             f"{len(numbers)}, the first in {first}; "
             "find out where they come from, or leave those rows out with --bad-rows mend."
         )
+    most = LARGEST_TARGET if target else LARGEST
     largest = float(np.max(np.abs(numbers), initial=0.0))
     if largest and not 1 / LARGEST <= largest <= most:
         raise ValueError(

@@ -193,11 +193,12 @@ def test_units_that_arrays_carry_are_converted(kind, length, years, length_unit,
             (36.0, "au^3/yr^2", f"{length}^3/{years}^2"),
         )
     )
-    data = orbits.from_arrays(
-        x, velocities=v, law="newton", gm=gm, length_unit=length_unit, time_unit=time_unit,
-        time=t,
-    )  # fmt: skip
-    assert data.attrs["dt"] == pytest.approx(0.01, rel=1e-12)
+    of_law = {"velocities": v, "law": "newton", "gm": gm}
+    data = orbits.from_arrays(x, **of_law, length_unit=length_unit, time_unit=time_unit, time=t)
+    dt = kind(np.asarray(0.01), "yr").to(years)
+    stepped = orbits.from_arrays(x, dt, **of_law, length_unit=length_unit, time_unit=time_unit)
+    for each in (data, stepped):
+        assert each.attrs["dt"] == pytest.approx(0.01, rel=1e-12)
     np.testing.assert_allclose(data.position, positions, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(data.velocity, velocities, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(data.gm, 36.0, rtol=1e-12)
@@ -227,6 +228,16 @@ def test_other_units_dates_and_masks_are_refused(wrong):
     with pytest.raises(ValueError) as said:
         orbits.from_arrays(**{"positions": positions, "time": time} | wrong)
     assert len(str(said.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", [Quantity, Pint])
+def test_what_converts_nothing_takes_no_units(kind):
+    law = orbits.parse_law("newton")
+    for k in range(3):
+        given = [positions, velocities, np.array([36.0])]
+        given[k] = kind(given[k], "km")
+        with pytest.raises(ValueError, match="carries a unit; give its numbers alone"):
+            orbits.specific_energy(law, *given)
 
 
 durations = pd.to_timedelta(time * 365.25, unit="D")

@@ -145,3 +145,41 @@ def test_a_limit_holds_with_many_columns(name):
     assert front
     assert "x3" in told[0]
     assert "x5" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("family", "law"),
+    [
+        ("rational", lambda a, b: a * b**2),
+        ("expressions", lambda a, b: a * b**2),
+        ("projection", lambda a, b: a * np.sin(b) ** 2 + b),
+    ],
+)
+def test_a_family_that_breaks_off_ends_no_search(monkeypatch, family, law):
+    def breaks(self, *_):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(ENGINES[family], "search", breaks)
+    rng, told = np.random.default_rng(0), []
+    X = rng.uniform(1, 3, (40, 2))
+    y = law(*X.T)
+    budget = Budget(individuals=100, generations=10, watch=Watch(60, told.append))
+    (pool,) = PortfolioEngine().search_all(X, y, ["a", "b"], [0], budget)
+    errors = [evaluate(each.expression, ["a", "b"], X) / y - 1 for each in pool]
+    assert min(np.max(np.abs(error)) for error in errors) < 1e-9
+    assert any("SVD did not converge" in line for line in told)
+
+
+@pytest.mark.slow
+def test_products_that_are_not_finite_in_some_rows_are_left_out():
+    """Here one of the first polish lost its way: its singular values ended the search."""
+    rng, n = np.random.default_rng(0), 400
+    a, b, c, d = (rng.uniform(1, 3, n) for _ in range(4))
+    angle = rng.uniform(0, 2 * np.pi, n)
+    y = a / (4 * np.pi * b) / np.sqrt(c**2 + d**2 - 2 * c * d * np.cos(angle))
+    X = np.column_stack([a, b, c, d, angle])
+    told = []
+    budget = Budget(rows=320, watch=Watch(20, told.append))
+    (pool,) = PortfolioEngine().search_all(X, y, list("abcdt"), [0], budget)
+    assert pool
+    assert not any("broke off" in line for line in told)

@@ -1,5 +1,7 @@
 """Errors as a table has them: large, of counts, and of rounding to single precision."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,3 +131,16 @@ def test_a_threshold_below_which_the_target_is_constant_is_located():
     found = break_of(refitted(sympy.sympify("0.5*gate**2"), samples, ""), samples, 1e-12)
     assert found.feature == "gate"
     assert found.value == pytest.approx(0.7, abs=0.03)
+
+
+@settings(max_examples=3, deadline=None)
+@given(factor=st.sampled_from([0.4, 1.0, 3.0]), seed=st.integers(0, 10**6))
+def test_given_errors_are_compared_with_what_the_law_leaves(factor, seed):
+    rng = np.random.default_rng(seed)
+    x, own = rng.uniform(1, 3, 150), rng.uniform(0.02, 0.05, 150)
+    table = pd.DataFrame({"x": x, "s": own})
+    table["y"] = 2 * x**2 + factor * own * rng.standard_normal(150)
+    law = recover(table, target="y", features="x", sigma="s", form="k*x**n", null=False)
+    said = re.fullmatch(r"as given(?:; the law leaves (\S+) times as much)?", law.noise)
+    assert (said[1] is None) == (factor == 1)
+    assert factor == 1 or float(said[1]) == pytest.approx(factor, rel=0.25)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sympy
 import torch
+import xarray as xr
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -183,3 +184,18 @@ def test_a_grid_search_chooses_the_form_that_predicts():
     assert search.best_params_ == {"form": forms[0]}
     assert search.best_score_ == pytest.approx(1, abs=1e-9)
     assert search.best_estimator_.recovery_.coefficients["n"].value == pytest.approx(2)
+
+
+def test_units_of_new_rows_are_not_dropped():
+    r = np.linspace(1, 2, 20)[:, None]
+    fitted = LawRegressor(form="k*x0", null=False).fit(r, r[:, 0])
+    kilometres = xr.DataArray(r, attrs={"units": "km"})
+    for use in (
+        fitted.predict,
+        lambda X: fitted.score(X, r[:, 0]),
+        lambda X: fitted.fit(r, r[:, 0], sample_weight=X),
+        lambda X: fitted.recovery_.predict({"x0": X}),
+        lambda X: fitted.recovery_.predict_interval({"x0": [X]}),
+    ):
+        with pytest.raises(ValueError, match="carries the unit 'km'; give its numbers alone"):
+            use(kilometres)

@@ -73,6 +73,11 @@ def test_what_a_wrong_formula_leaves_of_few_rows_is_a_polynomial():
         assert smooth < 1e-6 if error == 0 else smooth > 0.01
 
 
+def test_nothing_is_smooth_in_what_a_constant_lacks():
+    law, samples = beside("2.5", np.linspace(1, 2, 40), 2.5 + np.linspace(-1, 1, 40) ** 3)
+    assert smooth_probability(law, samples) == 1
+
+
 def test_a_formula_that_leaves_something_smooth_is_beaten_by_a_polynomial():
     x = np.random.default_rng(0).uniform(-1, 1, 20)
     law, samples = beside("x**2 - 1 - x**4/2", x, np.sin(x**2) * np.cos(x) - 1)

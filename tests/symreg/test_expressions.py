@@ -22,6 +22,7 @@ expressions = st.recursive(
         inner.map(lambda e: sympy.exp(-e / 10)),
         inner.map(sympy.sqrt),
         inner.map(lambda e: e**2),
+        st.tuples(inner, inner).map(lambda p: sympy.log((1 + p[0]) ** p[1])),
     ),
     max_leaves=8,
 )
@@ -46,6 +47,7 @@ def test_normal_form_keeps_every_value(expression):
         (1 / (0.5 * r + 0.1), 2),  # c / (r + d)
         (2.5 * (1.5 * r) ** 2 * (0.3 * m), 1),  # c * r**2 * m
         (3.1 * sympy.exp(0.2 - 1.5 * r) / r, 2),  # c * exp(-r/l) / r
+        (2.5 * sympy.log((r + 1.5) ** (0.3 * m)), 2),  # c * m * log(r + d)
     ],
 )
 def test_redundant_constants_are_merged(expression, constants):

@@ -221,11 +221,12 @@ def test_no_part_is_named_that_is_another_one_at_another_time(rates):
 
 
 def test_steps_that_are_too_long_leave_something():
-    def midpoint(x, v, dt):
-        middle = x + dt / 2 * v
-        return x + dt * (v + dt / 2 * kepler(x)), v + dt * kepler(middle)
+    def of_order_2(x, v, dt):  # of no method known
+        some = x + 2 / 3 * dt * v
+        push = 0.25 * kepler(x) + 0.75 * kepler(some)
+        return x + dt * (0.25 * v + 0.75 * (v + 2 / 3 * dt * kepler(x))), v + dt * push
 
-    t, x = stepped(600, 0.004, midpoint)
+    t, x = stepped(600, 0.004, of_order_2)
     (problem,) = problems_of(forces(t, x), QUICK)
     assert gates(problem)["nothing left over"] is False
 
@@ -280,6 +281,24 @@ def first_order(x, v, dt):
     return x + dt * v + dt**2 / 2 * kepler(x), v + dt * kepler(x)
 
 
+def midpoint(x, v, dt):
+    middle = x + dt / 2 * v
+    return x + dt * (v + dt / 2 * kepler(x)), v + dt * kepler(middle)
+
+
+def heun(x, v, dt):
+    first, second = kepler(x), kepler(x + dt * v)
+    return x + dt * (v + dt / 2 * first), v + dt / 2 * (first + second)
+
+
+def of_order_4(x, v, dt):
+    k1 = kepler(x)
+    k2 = kepler(x + dt / 2 * v)
+    k3 = kepler(x + dt / 2 * (v + dt / 2 * k1))
+    k4 = kepler(x + dt * (v + dt / 2 * k2))
+    return x + dt * (v + dt / 6 * (k1 + k2 + k3)), v + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
 @pytest.mark.parametrize(
     ("advance", "dt", "share", "words", "grows"),
     [
@@ -289,6 +308,9 @@ def first_order(x, v, dt):
         (implicit, 0.003, 1, "implicit Euler: their second difference at k is the force at k + 1",
          -1),
         (first_order, 0.01, -0.5, "is 0.5 of the force at k - 1", 1),
+        (midpoint, 0.01, 0, "the midpoint method: its steps lead", 0),
+        (heun, 0.01, 0, "Heun's method: its steps lead", 0),
+        (of_order_4, 0.01, 0, "Runge and Kutta's method of order 4: its steps lead", 0),
     ],
 )  # fmt: skip
 def test_the_fingerprint_of_an_integrator_is_told(advance, dt, share, words, grows):

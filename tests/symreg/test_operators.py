@@ -110,6 +110,21 @@ def test_operators_of_one_kind_leave_the_other_kind_free():
     assert not model.fit(table[["x"]], table["y"]).sympy().atoms(sympy.Function)
 
 
+@pytest.mark.parametrize("given", ["exp, sin", ("exp", "sin"), ["exp", "sin"]])
+def test_operators_may_be_one_text(given, monkeypatch):
+    asked = {}
+    monkeypatch.setattr("symreg.estimator.recover", lambda table, **each: asked.update(each) or 1)
+    with pytest.raises(AttributeError, match="found"):  # nothing is searched
+        symreg.LawRegressor(unary_operators=given).fit(decay()[["x"]], decay()["y"])
+    assert set(asked["operators"]) == {"+", "-", "*", "/", "exp", "sin"}
+
+
+def test_no_operators_at_all_are_refused():
+    model = symreg.LawRegressor(unary_operators=[], binary_operators=())
+    with pytest.raises(ValueError, match="are empty; give one at least"):
+        model.fit(decay()[["x"]], decay()["y"])
+
+
 @pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.sets(st.sampled_from(OPERATORS), min_size=1, max_size=4))

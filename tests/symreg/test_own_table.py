@@ -360,6 +360,8 @@ def test_a_word_in_a_column_of_numbers_is_a_bad_row_and_a_column_of_words_is_non
     assert found.rows == 29
     with pytest.raises(ValueError, match="column w is not numeric"):
         recover(table, features="w", bad_rows="mend", **options)
+    with pytest.raises(ValueError, match=r"\(it has 'a'\)\. .* name another target\.$"):
+        recover(table, features="x", **options | {"target": "w"})
 
 
 def test_units_of_headers_that_are_no_use_are_told(tmp_path, capsys):

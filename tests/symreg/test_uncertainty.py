@@ -184,3 +184,21 @@ def test_a_given_error_floor_counts_in_its_place():
 def test_a_field_without_a_sideways_part_is_no_surer_than_its_residuals():
     found = [interval_of(off_by_a_length(seed, across=0.0)) for seed in range(TRIALS)]
     assert sum(each.low <= -2 <= each.high for each in found) >= 32
+
+
+@pytest.mark.parametrize("kind", ["counts", "shares"])
+def test_exponents_of_large_errors_are_not_off_by_the_errors_squared(kind):
+    """What is low by chance would count for more in a logarithm: seven counts, or 25 %."""
+    off = []
+    for seed in range(TRIALS):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(0.3, 4, 300)
+        law = 25 / x
+        y = rng.poisson(law) if kind == "counts" else law * (1 + 0.25 * rng.standard_normal(300))
+        kept = y > 0
+        samples = Samples(x[kept, None], y[kept] / 1.0, ("x",), np.arange(kept.sum()),
+                          errors=law[kept])  # fmt: skip
+        found = exponent_intervals(samples, 0.0, rng, draws=100)["x"]
+        off.append((found.value + 1) / (found.high - found.low) * 4)  # in standard errors
+    assert abs(np.mean(off)) < 4 / np.sqrt(TRIALS)
+    assert np.sum(np.abs(off) < 2.5) >= 36  # 98.8 % of 40

@@ -72,6 +72,8 @@ def test_constants_get_the_units_that_the_formula_needs(form, target, expected):
         (x * t, "m"),
         (C0 * (x + t * u), "m"),
         (sympy.sin(x / t), "1"),
+        (u**x, "1"),
+        (C0 * t ** (x / C1), "1"),
     ],
 )
 def test_a_formula_that_no_constants_mend_is_refused(form, target):
@@ -84,6 +86,7 @@ def test_a_fitted_exponent_leaves_the_unit_in_front_open():
     assert "_c0" not in units_of(C0 * t**C1, "m")
     # of a pure number any power is one
     assert units_of(C0 * u**C1, "m")["_c0"] == "m"
+    assert units_of(C0 * u ** (C1 * t), "m") == {"_c0": "m", "_c1": "s^-1"}
 
 
 def test_a_unit_beyond_numbers_has_no_size_and_is_no_error():

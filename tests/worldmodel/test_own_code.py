@@ -78,6 +78,9 @@ generator, cancelled = fails(GeneratorExit()), fails(asyncio.CancelledError())
 stop = fails(StopIteration())
 long, hostile = fails(KeyError("z" * 10**6)), fails(OSError("\\x1b[2J\\u202eabc\\x07\\nnext"))
 huge, vast = Model(lambda y, x: y * 1e300), Model(lambda y, x: y * np.longdouble("1e4000"))
+shut = Model(lambda y, x: sys.stdout.close() or sys.stderr.close() or y[..., :1])
+endless = Model(lambda y, x: y)
+endless.context_length = 10**30
 leaves = Model(lambda y, x: sys.exit(0))
 ends = Model(lambda y, x: os._exit(0))
 named = Model(lambda y, x: _exit(0))
@@ -106,6 +109,8 @@ def mine(tmp_path):
         ("stop", "StopIteration (mine.py"),
         ("long", "zzz ... zzz"),
         ("hostile", "OSError: \\x1b[2J\\u202eabc\\x07 next (mine.py"),
+        ("shut", "gives shape (2, 160, 1)"),
+        ("endless", f"has context_length {10**30}; "),
         ("huge", "gives positions of up to 1e+300; 1e+50 is the most"),
         ("vast", "gives infinite numbers"),
         ("leaves", "it ends the program, with exit code 0 (mine.py"),
