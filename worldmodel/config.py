@@ -28,7 +28,7 @@ class Threads(Options):
     """How much of the processor a network uses."""
 
     threads: Annotated[int, Between(0, 4096)] = 0
-    """Threads of the network; 0 leaves the choice to torch."""
+    """Threads of the network, on which its last digits depend; 0 leaves the choice to torch."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,8 +147,9 @@ class TrainConfig(NetworkConfig):
     """Steps between evaluations on held-out orbits and saved states; a tenth of it lies between
     lines of metrics.jsonl."""
     threads: Annotated[int, Between(0, 4096)] = 0
-    """Threads of the network; 0 means one below a million parameters, else all cores: a small model
-    gains nothing from a second one, and loses much when the cores are busy."""
+    """Threads of the network, on which the last digits of every step depend; 0 means one below a
+    million parameters, else all cores: a small model gains nothing from a second one, and loses
+    much when the cores are busy."""
     stream: bool = False
     """Map the positions of the training orbits from a file instead of holding them in memory; the
     batches are the same."""

@@ -1,12 +1,11 @@
 """Features that depend on one another: what a formula may say with one, it may say with the other.
 
 Of s + i + r = 1, a law of s and i is one of s and r as well, and rows cannot tell which. Linear
-dependence is a small singular value of the columns about their means; a feature that follows
-another is smooth where rows are in the order of that one.
+dependence is a small singular value of the columns about their means, a product of powers one of
+their logarithms; a feature that follows another is smooth where rows are in the order of that one.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -15,6 +14,7 @@ import sympy
 from symreg.fit.form import fit_form
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol, written
+from symreg.formulas.numbers import exact
 
 FOLLOWS = 0.05
 """Rms of what one feature leaves of another, over its standard deviation: of independent rows it is
@@ -35,21 +35,22 @@ def dependences(samples: Samples) -> Iterator[str]:
     """What depends on what among the features, one note each, with the substitution."""
     # of a setting that is measured again, the other rows know all
     X, names = np.unique(samples.measured, axis=0), samples.features
-    several = 2 <= len(names) <= MOST_FEATURES and np.all(np.std(X, axis=0) > 0)
-    if not several or len(X) < LEAST_ROWS:
+    if not 2 <= len(names) <= MOST_FEATURES or len(X) < LEAST_ROWS or not np.std(X, axis=0).all():
         return
     taken = set()
-    if (line := _linear(X, names)) is not None:
-        name, formula, left = line
-        taken = {s.name for s in formula.free_symbols} | {name}
-        yield _told(name, formula, left)
+    positive = np.flatnonzero(np.all(X > 0, axis=0))
+    sums = [_combined(X, names)]
+    sums += [_combined(X[:, positive], [names[i] for i in positive], True)] if positive.size else []
+    if line := min((each for each in sums if each), key=lambda each: each[2], default=None):
+        taken = {line[0], *(each.name for each in line[1].free_symbols)}
+        yield _told(*line)
     ways = [(_left(x, u), i, j) for (i, x), (j, u) in permutations(enumerate(X.T), 2)]
     for left, i, j in sorted(ways)[:MOST_TOLD]:
         if left < FOLLOWS and not {names[i], names[j]} <= taken:
             taken |= {names[i], names[j]}
-            formula = _substitution(X[:, i], X[:, j], "x", left)
-            own = None if formula is None else formula.xreplace({symbol("x"): symbol(names[i])})
-            yield _told(names[j], own, left, names[i])
+            way = _substitution(X, names, i, j, NEAR * left) or _substitution(X, names, j, i, EXACT)
+            name, own, rest = way or (names[j], None, left)
+            yield _told(name, own, rest, names[i])
 
 
 def _told(name: str, formula: sympy.Expr | None, left: float, other: str = "") -> str:
@@ -67,27 +68,32 @@ def _told(name: str, formula: sympy.Expr | None, left: float, other: str = "") -
 
 def _short(formula: sympy.Expr) -> str:
     """A formula with numbers of a few digits."""
-    numbers = {f: float(f"{float(f):.{DIGITS}g}") for f in formula.atoms(sympy.Float)}
-    near = {f: sympy.Integer(v) if v.is_integer() else sympy.Float(v) for f, v in numbers.items()}
+    near = {f: sympy.sympify(f"{float(f):.{DIGITS}g}") for f in formula.atoms(sympy.Float)}
     return written(formula.xreplace(near)).replace("**", "^").replace("*", "·")
 
 
-def _linear(X: np.ndarray, names: Sequence[str]) -> tuple[str, sympy.Expr, float] | None:
-    """A feature as a sum of others, each with a factor, and the share of its scatter left."""
-    about = (X - X.mean(axis=0)) / X.std(axis=0)
+Way = tuple[str, sympy.Expr, float]
+"""A feature, what it is in terms of others, and the share of its scatter that this leaves."""
+
+
+def _combined(X: np.ndarray, names: Sequence[str], product: bool = False) -> Way | None:
+    """A feature as a sum of others, each with a factor, or as a product of their powers."""
+    values = np.log(X) if product else X
+    about = (values - values.mean(axis=0)) / values.std(axis=0)
     vector = np.linalg.svd(about, full_matrices=False)[2][-1]
     place = int(np.argmax(np.abs(vector)))
     others = [i for i in range(len(names)) if i != place and abs(vector[i]) > FOLLOWS]
-    if not others or len(X) <= len(others) + 1:
-        return None
-    design = np.column_stack([np.ones(len(X)), X[:, others]])
-    factors, *_ = np.linalg.lstsq(design, X[:, place], rcond=None)
-    left = float(np.std(X[:, place] - design @ factors) / np.std(X[:, place]))
-    if left > FOLLOWS:
-        return None
-    factors[np.abs(factors) < 1e-9 * np.max(np.abs(X[:, place]))] = 0.0
-    terms = [sympy.Float(f) * symbol(names[i]) for f, i in zip(factors[1:], others, strict=True)]
-    return names[place], sympy.Add(sympy.Float(factors[0]), *terms), left
+    design = np.column_stack([np.ones(len(X)), values[:, others]])
+    factors, *_ = np.linalg.lstsq(design, values[:, place], rcond=None)
+    made = np.exp(design @ factors) if product else design @ factors
+    left = float(np.std(X[:, place] - made) / np.std(X[:, place]))
+    factors[np.abs(factors) < 1e-9 * np.max(np.abs(values[:, place]))] = 0.0
+    first, *numbers = map(exact, factors.tolist())
+    pairs = [(number, symbol(names[i])) for number, i in zip(numbers, others, strict=True)]
+    formula = sympy.Add(first, *(number * each for number, each in pairs))
+    if product:
+        formula = sympy.Mul(sympy.exp(first), *(each**number for number, each in pairs))
+    return (names[place], formula, left) if left <= FOLLOWS else None
 
 
 def _left(x: np.ndarray, u: np.ndarray) -> float:
@@ -104,13 +110,15 @@ def _left(x: np.ndarray, u: np.ndarray) -> float:
     return float(np.sqrt(np.mean((u[1:-1][inside] - between) ** 2) / 1.5) / np.std(u))
 
 
-def _substitution(x: np.ndarray, u: np.ndarray, name: str, left: float) -> sympy.Expr | None:
-    """The shortest description of u by x among `FORMS`; None if it leaves much more than x does."""
-    some = np.random.default_rng(0).permutation(len(x))[:ROWS]
-    samples = Samples(x[some, None], u[some], (name,), np.arange(len(some)))
-    samples = replace(samples, errors=np.full(len(some), np.sqrt(np.mean(u[some] ** 2))))
+def _substitution(X: np.ndarray, names: Sequence[str], i: int, j: int, most: float) -> Way | None:
+    """The shortest description of a feature j by i among `FORMS`; None if it leaves more."""
+    some = np.random.default_rng(0).permutation(len(X))[:ROWS]
+    x, u = X[some, i : i + 1], X[some, j]
+    size = np.full(len(u), np.sqrt(np.mean(u**2)))
+    samples = Samples(x, u, ("x",), np.arange(len(u)), errors=size)
     with np.errstate(all="ignore"):
-        laws = [fit_form(form.format(name), samples) for form in FORMS]
-    best = min(laws, key=lambda law: law.criterion(len(some), 0.0))
-    rest = float(np.std(best.values(samples) - samples.y) / np.std(samples.y))
-    return best.expression if rest < max(NEAR * left, EXACT) else None
+        laws = [fit_form(form.format("x"), samples) for form in FORMS]
+    best = min(laws, key=lambda law: law.criterion(len(u), 0.0))
+    rest = float(np.std(best.values(samples) - u) / np.std(u))
+    own = best.expression.xreplace({symbol("x"): symbol(names[i])})
+    return (names[j], own, rest) if rest < max(most, EXACT) else None

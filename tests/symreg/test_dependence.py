@@ -31,6 +31,28 @@ def test_shares_that_sum_to_one_are_named():
     assert sum(each in note for each in ("-i - r + 1", "-i - s + 1", "-r - s + 1")) == 1
 
 
+@pytest.mark.parametrize(
+    ("made", "formulas"),
+    [
+        (lambda a, b: a / b, ("c is a/b", "a is b·c", "b is a/c")),
+        (lambda a, b: a**3 + 0 * b, ("c is a^3", "a is c^(1/3)")),
+        (lambda a, b: 3 * a * b**2, ("c is 3·a·b^2", "a is 0.333·c/b^2", "b is 0.577·sqrt(c/a)",
+                                     "b is 0.577·sqrt(c)/sqrt(a)")),
+    ],
+)  # fmt: skip
+def test_products_of_others_are_named(made, formulas):
+    a, b = uniform(0), uniform(1)
+    (note,) = told(a=a, b=b, c=made(a, b), z=uniform(2) - 0.5)
+    assert note.startswith(formulas)
+    assert " in every row" in note
+
+
+def test_of_two_ways_the_one_with_a_formula_is_told():
+    x = 2 * uniform(0)
+    (note,) = told(x=x, u=np.tanh(3 * x), z=uniform(2))
+    assert note.startswith("u is tanh(3·x) in every row")
+
+
 def test_independent_features_and_grids_are_not():
     assert not told(a=uniform(0), b=uniform(1), c=uniform(2))
     a, b = np.meshgrid(np.linspace(1, 2, 8), np.linspace(1, 2, 8))

@@ -119,3 +119,14 @@ def test_scores_are_normalised_in_single_precision(spec, length, dtype, size):
     output = called(attention.to(dtype), tensors, Visible()).double()
     # weights, values and two sums are rounded, by half a spacing each
     assert (output - truth).abs().max() < 2 * torch.finfo(dtype).eps * truth.abs().max()
+
+
+@pytest.mark.parametrize("map_of", ["relu", "sigmoid", "softplus", "exp"])
+def test_a_row_whose_weights_all_vanish_is_uniform_and_finite(map_of):
+    attention, tensors = draw(f"map={map_of} norm=l1 scale=sqrt", 6, 6)
+    tensors = [1e3 * x if i < 2 else x for i, x in enumerate(tensors)]
+    given = [x.requires_grad_() for x in tensors]
+    weights = attention.weights(*given[:2], Visible())
+    torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+    called(attention, given, Visible()).sum().backward()
+    assert all(x.grad.isfinite().all() for x in given)

@@ -55,9 +55,9 @@ class Composition(Attention):
         mapped = rows.hide(mapped, 0.0)
         if not l1:
             return mapped
-        if name == "relu":  # a row without any score above zero stays uniform
-            empty = mapped.sum(-1, keepdim=True) == 0
-            mapped = torch.where(empty, rows.hide(torch.ones_like(mapped), 0.0), mapped)
+        # a row without any score above zero, or of such that all vanish, stays uniform
+        empty = mapped.sum(-1, keepdim=True) == 0
+        mapped = torch.where(empty, rows.hide(torch.ones_like(mapped), 0.0), mapped)
         return mapped / mapped.sum(-1, keepdim=True)
 
     def _sharpened(self, weights: Tensor, rows: Rows) -> Tensor:

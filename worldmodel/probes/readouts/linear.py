@@ -126,6 +126,7 @@ def in_words(r2: dict[str, dict[str, float]]) -> str:
     )
     left, beside = 1 - trained, 1 - max(untrained, chance)
     if 2 * left >= beside:  # training has not even halved what such features leave unexplained
-        return f"{told}: features that nobody trained decode it about as well, or better."
+        what = "as well, or better" if left >= beside else "too, if less well"
+        return f"{told}: features that nobody trained decode it {what}."
     times = beside / max(left, 1e-12)  # less is rounding
     return f"{told}: training left {times:.2g} times less of it unexplained."
