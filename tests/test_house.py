@@ -43,8 +43,8 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     # a guard after the search and around its families, robust outliers, rounding of columns,
-    # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time with
-    # noise, a quarter without), columns that are products of others
+    # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time
+    # with noise, a quarter without), columns that are products of others
     "symreg": {
         "code_lines": 17740,
         "options": 121,
