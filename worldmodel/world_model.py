@@ -35,7 +35,7 @@ from worldmodel.objective import next_position
 from worldmodel.predictor import by_windows, roll_out
 from worldmodel.source import DataFacts
 
-TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
+TOKENS_AT_ONCE, TOKENS_ON_CPU = 65_536, 4096
 """Tokens of one pass: on a CPU more no longer fit its caches, and take half as long again each."""
 
 
@@ -315,7 +315,8 @@ class WorldModel:
 
     @property
     def _tokens_at_once(self) -> int:
-        return TOKENS_AT_ONCE[next(self.network.parameters()).device.type]
+        on_cpu = next(self.network.parameters()).device.type == "cpu"
+        return TOKENS_ON_CPU if on_cpu else TOKENS_AT_ONCE
 
     def _following(
         self, contexts: Float[Tensor, "context time body axis"]

@@ -75,7 +75,10 @@ def test_what_a_search_writes_is_read_with_the_same_values(formula):
     again = parse_expression(sympy.sstr(formula, full_prec=True), limits=OWN)
     points = np.random.default_rng(0).uniform(0.5, 2, (20, 2))
     before, after = (evaluate(each, LONG, points) for each in (formula, again))
-    np.testing.assert_allclose(after, before, rtol=1e-8)
+    # the last digit decides of a sine of 1e248
+    beside = evaluate(formula, LONG, points * (1 + 1e-15))
+    settled = ~(np.abs(beside - before) > 1e-9 * np.abs(before))
+    np.testing.assert_allclose(after[settled], before[settled], rtol=1e-8)
 
 
 def test_a_sum_of_many_terms_is_read():

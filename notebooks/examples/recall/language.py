@@ -80,15 +80,7 @@ def entropy() -> float:
 @contextmanager
 def without_positions():
     """No queries and keys are turned."""
-
-    def still(
-        index: Tensor, config: worldmodel.model.ModelConfig, dtype: torch.dtype
-    ) -> tuple[Tensor, Tensor]:
-        half = config.d_model // config.n_heads // 2
-        cos = torch.ones(len(index), half, dtype=dtype, device=index.device)
-        return cos, torch.zeros_like(cos)
-
-    with mock.patch.object(worldmodel.model, "rotary", still):
+    with mock.patch.object(worldmodel.model, "rotate", lambda vectors, _: vectors):
         yield
 
 
