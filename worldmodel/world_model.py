@@ -315,8 +315,8 @@ class WorldModel:
 
     @property
     def _tokens_at_once(self) -> int:
-        on_cpu = next(self.network.parameters()).device.type == "cpu"
-        return TOKENS_ON_CPU if on_cpu else TOKENS_AT_ONCE
+        device = next(self.network.parameters()).device.type
+        return TOKENS_ON_CPU if device == "cpu" else TOKENS_AT_ONCE
 
     def _following(
         self, contexts: Float[Tensor, "context time body axis"]
