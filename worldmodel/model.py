@@ -59,8 +59,8 @@ class Network(nn.Module):
         outputs = width * (config.bins if tokens else 1)
         self.head = nn.Linear(config.d_model, outputs)
         # made once: on a GPU sines in float64 for every layer took a fifth of a step with softmax
-        tokens = config.context_length * self.tokens_per_step
-        self.register_buffer("rotation", self._rotation(tokens), persistent=False)
+        longest = config.context_length * self.tokens_per_step
+        self.register_buffer("rotation", self._rotation(longest), persistent=False)
 
     def _rotation(self, tokens: int, device: torch.device | None = None) -> Tensor:
         index = torch.arange(tokens, device=device) // self.tokens_per_step
