@@ -72,11 +72,10 @@ def stepping(
             float(share), METHODS[share], force, _drift(middle, velocity, power, strength)
         )
     mixture, power, strength, left = _mixed(second, position, None)
-    plain = _mixed(acceleration[inside], position, 0.0)[3]
+    _, own_power, own_strength, plain = _mixed(acceleration[inside], position, 0.0)
     # a linear motion, damped or not, has x(k+1) = a x(k) + b x(k-1) exactly
     if left * CLEARER > plain or abs(mixture) < 0.05 or abs(power - 1) < 0.01:
-        _, power, strength, _ = _mixed(acceleration[inside], position, 0.0)
-        found = runge_kutta(position, dt, strength, power, CLEARER)
+        found = runge_kutta(position, dt, own_strength, own_power, CLEARER)
         if found is None:
             return None
         energy = _drift(position[:-1], found.velocity, found.power, found.strength)

@@ -64,10 +64,6 @@ NO_NUMBERS = {"Inf", "NaN"}
 """As Julia writes them."""
 
 
-class NothingFoundError(ValueError):
-    """No search of PySR has left a formula; says why."""
-
-
 class PySREngine(Engine):
     """PySR in its own process; fixed by the seed."""
 
@@ -116,7 +112,7 @@ class PySREngine(Engine):
         """All seeds in as many processes as there are jobs: Julia takes half a minute to start.
 
         Raises:
-            NothingFoundError: if no seed has found anything (with Julia's message).
+            ValueError: if no seed has found anything (with Julia's message).
             ValueError: if the size is too small for PySR.
         """
         if budget.max_size < LEAST_SIZE:
@@ -161,7 +157,7 @@ class PySREngine(Engine):
         for front in fronts.values():
             tell_best(budget.watch, front)
         if not fronts:
-            raise NothingFoundError(f"PySR found nothing: {outcomes[0]}")
+            raise ValueError(f"PySR found nothing: {outcomes[0]}")
         return [fronts[seed] for seed in seeds if seed in fronts]
 
     def _write(

@@ -180,6 +180,14 @@ def _load(x, at, n, WIDTH: tl.constexpr, D: tl.constexpr):
 
 
 @triton.jit
+def _keys(k, unit_k, of_k, start, n_key, WIDTH: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
+    """The numbers of a block of keys, the keys, and 1/|k|."""
+    key = start + tl.arange(0, B)
+    keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+    return key, keys, tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
+
+
+@triton.jit
 def _store(x, at, n, values, WIDTH: tl.constexpr, D: tl.constexpr):
     column = tl.arange(0, D)
     inside = (at < n)[:, None] & (column < WIDTH)[None, :]
@@ -299,9 +307,7 @@ def _forward(
             begin = all_seen if EDGE else first
             end = last if EDGE else all_seen
             for start in range(begin, end, B):
-                key = start + tl.arange(0, B)
-                keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
-                inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
+                key, keys, inverse = _keys(k, unit_k, of_k, start, n_key, WIDTH, D, B)
                 a, _ = _softplus(
                     queries, keys, scale, inverse, query, key, n_key, shift,
                     EDGE, CAUSAL, WINDOW, PRECISION,
@@ -323,10 +329,8 @@ def _forward(
         begin = all_seen if EDGE else first
         end = last if EDGE else all_seen
         for start in range(begin, end, B):
-            key = start + tl.arange(0, B)
-            keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+            key, keys, inverse = _keys(k, unit_k, of_k, start, n_key, WIDTH, D, B)
             values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
-            inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
             weights, _ = _softplus(
                 queries, keys, scale, inverse, query, key, n_key, shift,
                 EDGE, CAUSAL, WINDOW, PRECISION,
@@ -406,10 +410,8 @@ def _backward_q(
         begin = all_seen if EDGE else first
         end = last if EDGE else all_seen
         for start in range(begin, end, B):
-            key = start + tl.arange(0, B)
-            keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+            key, keys, inverse = _keys(k, unit_k, of_k, start, n_key, WIDTH, D, B)
             values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
-            inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
             _, through, _ = _slopes(
                 queries, keys, values, grads, inverse, rows + of_q, each, query, key, n_query,
                 n_key, shift, EDGE, CAUSAL, WINDOW, P, WHOLE, PRECISION,
@@ -429,15 +431,13 @@ def _backward_kv(
 ):  # fmt: skip
     """The derivatives by a block of keys and of values."""
     row = tl.program_id(1).to(tl.int64)
-    key = tl.program_id(0) * B + tl.arange(0, B)
+    first_key = tl.program_id(0) * B
     of_q, of_k = row * n_query, row * n_key
     each = tl.num_programs(1).to(tl.int64) * n_query
-    keys = _load(k + of_k * WIDTH, key, n_key, WIDTH, D)
+    key, keys, inverse = _keys(k, unit_k, of_k, first_key, n_key, WIDTH, D, B)
     values = _load(v + of_k * WIDTH, key, n_key, WIDTH, D)
-    inverse = tl.load(unit_k + of_k + key, mask=key < n_key, other=0.0)
     found_k = tl.full((B, D), 0.0, tl.float32)
     found_v = tl.full((B, D), 0.0, tl.float32)
-    first_key = tl.program_id(0) * B
     first, last, all_see = _queries_seeing(first_key, n_query, shift, M, B, CAUSAL, WINDOW)
     for INSIDE in tl.static_range(2):  # keys beyond the last are not stored: no edge of their own
         begin = all_see if INSIDE else first
