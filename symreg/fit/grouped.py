@@ -109,7 +109,7 @@ class GroupedLaw:
             form=self.base.form.xreplace(swapped),
             constants=tuple(map(float, constants)),
             mean_square=float(np.mean(residuals**2)),
-            smooth=smooth_mean_square(residuals, samples.measured),
+            smooth=smooth_mean_square(residuals, samples),
             names=self.names,
         )
 

@@ -75,16 +75,16 @@ def sharp(samples: Samples) -> np.ndarray:
     return kept if kept.mean() >= 0.5 else np.ones(len(samples.y), dtype=bool)
 
 
-def smooth_mean_square(residuals: np.ndarray, X: np.ndarray, upper: bool = False) -> float:
+def smooth_mean_square(residuals: np.ndarray, samples: Samples, upper: bool = False) -> float:
     """Mean square of the smooth part of (row,) residuals, largest over the features.
 
     Variance of the means of equal-sized bins, minus that from scatter within the bins; `upper` adds
     one standard error: as large as the smooth part may well be.
     """
-    return float(smooth_mean_squares(residuals[None], X, upper)[0])
+    return float(smooth_mean_squares(residuals[None], samples, upper)[0])
 
 
-def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = False) -> np.ndarray:
+def smooth_mean_squares(residuals: np.ndarray, samples: Samples, upper: bool = False) -> np.ndarray:
     """(draw,) the same for (draw, row) residuals."""
     draws, rows = residuals.shape
     bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
@@ -95,13 +95,13 @@ def smooth_mean_squares(residuals: np.ndarray, X: np.ndarray, upper: bool = Fals
     added = np.sqrt(2 / bins) if upper else 0.0
     sizes = np.array([len(part) for part in np.array_split(np.arange(rows), bins)])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    for column in X.T:
-        ordered = residuals[:, np.argsort(column, kind="stable")]
+    for k, values in enumerate(residuals):
+        ordered = values[samples.ranks]  # (feature, row): all features in one pass
         means = np.add.reduceat(ordered, starts, axis=1) / sizes
         apart = (ordered - np.repeat(means, sizes, axis=1)) ** 2
         noise = np.mean(np.add.reduceat(apart, starts, axis=1) / (sizes * (sizes - 1)), axis=1)
         smooth = np.maximum(np.mean(means**2, axis=1) - noise, 0.0) + added * noise
-        largest = np.maximum(largest, smooth)
+        largest[k] = max(0.0, np.max(smooth, initial=0.0))
     return largest
 
 

@@ -173,7 +173,7 @@ def fit(form: sympy.Expr, start: Sequence[float], samples: Samples, most_steps: 
         constants, left, _ = fitting.at(numbers)
         if np.mean(left**2) < np.mean(errors**2):
             best, errors = constants, left
-    square, smooth = float(np.mean(errors**2)), smooth_mean_square(errors, samples.measured)
+    square, smooth = float(np.mean(errors**2)), smooth_mean_square(errors, samples)
     return Fit(tuple(map(float, best)), square, smooth)
 
 

@@ -1,6 +1,7 @@
 """The regression problem: features, a target, groups, and what counts as an error."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -88,6 +89,11 @@ class Samples:
     def measured(self) -> np.ndarray:
         """(row, feature) the measured columns."""
         return self.X[:, : len(self.features)]
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """(feature, row) the rows in the order of each measured column."""
+        return np.argsort(self.measured, axis=0, kind="stable").T.copy()
 
     @property
     def indicated(self) -> np.ndarray:

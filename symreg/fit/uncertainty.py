@@ -245,7 +245,7 @@ def _largest_shifts(
 
     Without a floor there is none: a visible smooth error is a misfit, and a gate says so.
     """
-    left_over = np.sqrt(smooth_mean_square(residuals, samples.measured, upper=True))
+    left_over = np.sqrt(smooth_mean_square(residuals, samples, upper=True))
     if floor == 0 or left_over == 0:
         return np.zeros(jacobian.shape[1])
     absorb = np.linalg.pinv(jacobian)
@@ -256,7 +256,7 @@ def _largest_shifts(
         size = np.full(len(residuals), max(floor, left_over))
     waves = size * np.stack([_smooth(samples.measured, rng) for _ in range(draws)])
     shifts = waves @ absorb.T
-    remains = np.sqrt(smooth_mean_squares(waves - shifts @ jacobian.T, samples.measured))
+    remains = np.sqrt(smooth_mean_squares(waves - shifts @ jacobian.T, samples))
     scale = np.minimum(ALLOWANCE * left_over / np.maximum(remains, 1e-300), 1.0)
     return np.max(scale[:, None] * np.abs(shifts), axis=0)
 

@@ -131,7 +131,7 @@ def evidence_of(
         # near zero a target's rounding is no small share of it
         1.0 if np.max(errors) <= EXACT else _carried(law, whole),
         chance,
-        float(np.sqrt(max(smooth_mean_square(residuals, whole.X), 0.0))),
+        float(np.sqrt(max(smooth_mean_square(residuals, whole), 0.0))),
         error, float(np.max(errors)), least, numbers, expansion,
     )  # fmt: skip
     values = len(np.unique(whole.y))

@@ -73,11 +73,15 @@ def _values(evidence: Evidence) -> list[Gate]:
 
 
 def _cut_short(finding: Finding) -> list[Gate]:
-    """A sum whose last term still pays is the beginning of a longer one."""
-    if not finding.selection.cut_short:
-        return []
-    asked = "longer sums tried too: a longer --time-limit"
-    return [stated("search went on", False, asked, "ended while each further term paid")]
+    """A sum whose last term still pays is the beginning of a longer one; untried are rivals."""
+    gates, longer = [], "a longer --time-limit"
+    if finding.selection.cut_short:
+        asked = f"longer sums tried too: {longer}"
+        gates.append(stated("search went on", False, asked, "ended while each further term paid"))
+    if finding.selection.untried:
+        asked = f"all formulas beside it tried: {longer}"
+        gates.append(stated("neighbours", False, asked, "some left at the limit"))
+    return gates
 
 
 def _agreement(finding: Finding, t: Thresholds) -> Gate:

@@ -26,6 +26,7 @@ from symreg.fit.refine import (
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
 from symreg.formulas.precision import LAST_DIGITS
+from symreg.formulas.watch import Watch
 from symreg.projection.bases import is_angle
 from symreg.recovery.evidence import misfit_of
 from symreg.search.description import FUNCTION, SYMBOL
@@ -58,13 +59,15 @@ class Parting:
 def widened(
     pool: Sequence[Law], samples: Samples, floor: float,
     allowed: Callable[[Sequence[Law]], list[Law]] = list, rounds: int = 4, most: int = 200,
+    watch: Watch | None = None,
 ) -> list[Law]:  # fmt: skip
     """A pool with its best formulas' neighbours, the best of those edited again.
 
-    The selected formula and the next best are edited, in so many rounds while an edit was better.
-    No time limit but `most` edits in all (a long formula has more, and gains less from them):
-    without this step no law may be called the only one. Only those that are `allowed` join.
+    The selected formula and the next best are edited, in so many rounds while an edit was better,
+    `most` edits in all (a long formula has more, and gains less from them). Only those that are
+    `allowed` join. A watch that ended left some untried: then no law may be called the only one.
     """
+    watch = watch or Watch()
     n, pool = samples.n_effective, list(pool)
     known = {law.key for law in pool}
     edited: set[str] = set()
@@ -83,6 +86,8 @@ def widened(
         proposed += [(each, chosen) for each in corrected(chosen.expression, samples)]
         new: list[Law] = []
         for expression, law in proposed:
+            if watch.over:
+                break
             made = refitted(with_floats(expression), samples, law.source, law.seed)
             if made is not None and made.key not in known:
                 known.add(made.key)
@@ -90,7 +95,7 @@ def widened(
         new = sorted(allowed(new), key=lambda law: law.criterion(n, floor))
         new += allowed([simplified(law, samples, floor) for law in new[:3]])
         pool += new
-        if not left or preferred(pool, n, floor) is chosen:
+        if not left or watch.ended or preferred(pool, n, floor) is chosen:
             break
     return pool
 
@@ -145,16 +150,15 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
             more += [sympy.sin(v), sympy.cos(v)]
     seen: set[sympy.Expr] = {expression}
     nodes = list(sympy.preorder_traversal(expression))
-    pairs = [(n, o) for n in nodes for o in (*_swapped(n), *_shorter(n), *_loosened(n))]
+    pairs = ((n, o) for n in nodes for o in (*_swapped(n), *_shorter(n), *_loosened(n)))
     middles = {
         v: float(np.median(column))
         for v, column in zip(variables, samples.X.T, strict=True)
         if 0 < np.max(column) <= 4 * np.min(column)  # there another function looks like a power
     }
-    pairs += [(n, o) for n in nodes for o in _like_power(n, middles)]
-    if longer:
-        pairs += [(n, o) for n in nodes for o in _longer(n, more)]
-    for node, other in pairs:
+    like_powers = ((n, o) for n in nodes for o in _like_power(n, middles))
+    extended = ((n, o) for n in (nodes if longer else ()) for o in _longer(n, more))
+    for node, other in itertools.chain(pairs, like_powers, extended):
         try:
             made = expression.xreplace({node: other})
         except (ValueError, ZeroDivisionError):

@@ -64,6 +64,8 @@ U = TypeVar("U")
 
 MOST_FEW, SHARED = 20, 5
 """Different values of a target that are few, and rows for each of them."""
+JUDGING = 5.0
+"""Seconds at least to judge in: what is beside a formula is tried after a short search too."""
 Table = ForceSamples | pd.DataFrame | xr.Dataset | str | os.PathLike[str]
 
 
@@ -143,7 +145,8 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
     with threadpool_limits(1, "blas"):
         message = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: message, True)
-        search = Search(engine, spelt, watch, read, problem.units, guard=guard)
+        judging = max(JUDGING, 0.3 * watch.seconds)
+        search = Search(engine, spelt, watch, judging, read, problem.units, guard=guard)
         finding = find(problem, search)
         exhausted = engine.exhausted
         nulls = {}
@@ -431,15 +434,15 @@ def _notes(
 
 def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find: as far as the first went, with
-    two seeds at most, in 0.4 of the time."""
+    two seeds at most, in a fifth of the time."""
     config = replace(search.config, seeds=min(2, search.config.seeds))
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
-    watch = Watch(0.4 * config.limit(problem.any_law))
+    watch, judging = Watch(0.2 * search.watch.seconds), 0.2 * search.judging
     finding = find(
         replace(problem, samples=shuffled, every=None),
         replace(
-            search, engine=search.engine.as_far(), config=config, watch=watch, units=None,
-            guard=Guard(),
+            search, engine=search.engine.as_far(), config=config, watch=watch, judging=judging,
+            units=None, guard=Guard(),
         ),
     )  # fmt: skip
     quantities = (strength(finding), *parameters_of(finding).values())

@@ -9,6 +9,7 @@ Source: Kass & Raftery, JASA 90, 773 (1995), eq. 9, for weights from an informat
 """
 
 import contextlib
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -69,6 +70,7 @@ class Search:
         engine: proposes them.
         config: budget of one search, error that buys nothing, seeds, a form if given.
         watch: ends the searches, and reports them.
+        judging: seconds in which the formulas beside the one that is selected are tried.
         guesses: formulas weighed beside those found; symbols that are not features are constants to
             fit.
         units: by column and of the target, if known; formulas that cannot match them are dropped.
@@ -80,6 +82,7 @@ class Search:
     engine: Engine
     config: RecoverConfig
     watch: Watch
+    judging: float = math.inf
     guesses: Sequence[sympy.Expr] = ()
     units: Mapping[str, Unit] | None = None
     every_group: Samples | None = None
@@ -127,6 +130,7 @@ class Selection:
         forms: other forms so, the best first.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
         cut_short: whether the search ended at its limit, and one more term may have paid.
+        untried: whether formulas beside it were left untried at the limit.
     """
 
     law: Law
@@ -141,6 +145,7 @@ class Selection:
     forms: tuple[GroupedLaw, ...] = ()
     saved: float | None = None
     cut_short: bool = False
+    untried: bool = False
 
 
 def select(samples: Samples, search: Search) -> Selection:
@@ -210,11 +215,13 @@ def _chosen(
     if units:
         pool = _consistent(pool, samples, units)
     pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
+    judging = Watch(search.judging)
     if not floor:
         # within a field's own error neighbours cannot be told apart
         wider = guard.part(
-            "the formulas beside it", lambda: widened(pool, samples, floor, search.allowed), pool
-        )
+            "the formulas beside it",
+            lambda: widened(pool, samples, floor, search.allowed, watch=judging), pool,
+        )  # fmt: skip
         pool = merged_by_form(wider)
     if units:
         pool = _consistent(pool, samples, units)
@@ -256,6 +263,7 @@ def _chosen(
             "the shortest polynomial", lambda: nats_saved(selected, samples), None
         ),
         cut_short=cut_short,
+        untried=judging.ended,
     )  # fmt: skip
 
 

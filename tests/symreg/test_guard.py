@@ -47,7 +47,7 @@ def searched(monkeypatch):
         over.append(True)
         return [Candidate(f, 5, 0.1 * k, 0.0, 0, "none") for k, f in enumerate(FOUND)]
 
-    def widened(pool, samples, floor, allowed):  # two hundred fits
+    def widened(pool, samples, floor, allowed, watch):  # two hundred fits
         return pool
 
     widened.__module__ = "symreg.recovery.neighbours"
