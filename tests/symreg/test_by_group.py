@@ -69,6 +69,7 @@ def test_predictions_go_by_the_group_and_survive_json(found, tmp_path):
         again.predict({"x": [1.0]})
 
 
+@pytest.mark.slow
 def test_intervals_by_group_hold_the_truth_and_sharing_is_seldom_wrong():
     """95 % intervals in 90 to 99 % of the draws; the criterion errs in few."""
     held, shared, apart = [], 0, 0

@@ -101,6 +101,7 @@ def test_standard_errors_and_groups_are_those_of_recover():
     assert model.recovery_.configuration["sigma"] == "sigma"
 
 
+@pytest.mark.slow
 def test_standard_errors_of_features_are_those_of_recover():
     # a slope is too small where the feature has errors that nobody told
     random = np.random.default_rng(0)
@@ -139,6 +140,7 @@ def test_an_option_that_will_not_do_is_one_line():
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_errors_of_the_target_are_an_option():
     X, y = gravity()
     scattered = y * np.exp(0.1 * np.random.default_rng(0).standard_normal(len(y)))

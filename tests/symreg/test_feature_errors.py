@@ -69,6 +69,7 @@ def gravity(rows=300, seed=0):
     return table
 
 
+@pytest.mark.slow
 def test_a_law_is_searched_and_its_exponent_read_with_errors_on_a_feature():
     found = recover(gravity(), target="F", features="r,m", sigma_of={"r": "5%"}, null=False)
     assert found.form == "c1*m/r**2"

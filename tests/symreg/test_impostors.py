@@ -202,6 +202,7 @@ class Exact:
         return x, v
 
 
+@pytest.mark.slow
 def test_a_model_of_one_direction_is_told_on_which_half_it_is_right(tmp_path):
     class OneWay(Pushed):
         def predict(self, positions):

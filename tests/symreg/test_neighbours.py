@@ -62,6 +62,7 @@ def test_a_small_correction_may_depend_on_other_products():
     assert best.mean_square == pytest.approx(1e-6, rel=0.2)  # the noise alone
 
 
+@pytest.mark.slow
 def test_a_correction_below_the_noise_leaves_several_laws():
     # velocities added: 1/(1 + u v/c^2) is exp(-u v/c^2) to second order
     rng = np.random.default_rng(1)
@@ -114,6 +115,7 @@ def test_formulas_part_where_half_of_the_targets_are_zero():
     assert place is not None
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_tell_two_laws_finds_none():
     rng = np.random.default_rng(1)
     x, a = rng.uniform(0.1, 1.0, 200), rng.uniform(1, 3, 200)

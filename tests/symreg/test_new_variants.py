@@ -55,6 +55,7 @@ def test_a_new_engine_is_found_and_searches(add_variant, tmp_path, capsys):
     assert "squares" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_new_figure_of_a_study_is_drawn_where_the_study_asks_for_it(tmp_path):
     (tmp_path / "alone.py").write_text(STUDY_FIGURE)
     (tmp_path / "mine.yaml").write_text(

@@ -211,6 +211,7 @@ def test_a_form_is_fitted_in_the_right_basin(form, truth):
     assert values == pytest.approx(truth, rel=0.03)
 
 
+@pytest.mark.slow
 def test_intervals_of_predictions_hold_the_law():
     places = np.array([2.1, 3.0, 3.5, 4.5, 8.0])
     truth = 2 * places + 7

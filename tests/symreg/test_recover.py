@@ -75,6 +75,7 @@ def test_a_varying_gm_becomes_a_feature(make_force_table):
     assert found.constant.value == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_table_without_a_law_is_compared_with_every_reference(make_force_table):
     table, attributes = make_force_table("logarithmic", seed=35, noise=0.01)
     found = recover(ForceSamples(table, attributes | {"law": None}), FAST)

@@ -112,6 +112,7 @@ def test_a_drag_of_one_body(drag, noise):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["yukawa(length=1)", "plummer(softening=0.5)"])
 def test_another_law_and_an_unseen_body_are_no_drag(law, world):
     made = orbits.generate(orbits=8, samples=256, law=law, seed=1, dtype="float64")
@@ -192,6 +193,7 @@ def test_a_spring_comes_back_in_metres_and_seconds(tmp_path, capsys):
     assert constant["low"] <= 4 <= constant["high"]
 
 
+@pytest.mark.slow
 def test_a_charge_in_a_magnetic_field_comes_back_by_components(tmp_path, capsys):
     t, x = motion_of(lambda x, v: 2 * v[::-1] * [1, -1], [1.0, 0.3, 0.4, 1.5], 10, 500)
     frame = pd.DataFrame({"t": t, "x": x[:, 0], "y": x[:, 1]})

@@ -274,6 +274,7 @@ def test_the_simplest_law_that_the_data_allow_is_the_headline(two_stars, noisy):
         assert found.mass("a").value == pytest.approx(given.mass("a").value, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_weak_screening_is_told_and_none_is_not(world):
     # a length a hundred times the system: 1/r^2 leaves 5e-5, which no unseen error does
     screened = symreg.weigh(world("yukawa(length=100)", samples=3000))

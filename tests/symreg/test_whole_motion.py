@@ -95,6 +95,7 @@ def test_a_hidden_planet_of_many_turns_is_found():
     assert found.unseen.semi_major_axis.value == pytest.approx(2.3, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("heyoka")
 def test_where_all_are_seen_none_is_needed(system):
     masses, position = system

@@ -94,6 +94,7 @@ def test_the_probes_subspace_is_followed_though_inertia_is_read_beside_it(newton
     assert found["trained_whole"] < 0, "the velocity goes with it"
 
 
+@pytest.mark.slow
 def test_a_trained_network_follows_the_force_that_it_says(trained, newton_orbits):
     """Its last block is the acceleration, for the target is the residual."""
     found = worldmodel.probe(trained, newton_orbits, readout=Causal(**FEW))

@@ -57,6 +57,7 @@ def test_a_target_far_from_zero_is_no_easier():
     assert cross_validated_r2(features, noise, np.repeat(np.arange(30), 10), 0)[0] < 0.1
 
 
+@pytest.mark.slow
 def test_the_result_says_what_features_that_nobody_trained_decode(
     trained, newton_orbits, read_json_of
 ):
