@@ -9,6 +9,7 @@ as text or JSON (`--json`); everything else it says goes to standard error.
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import textwrap
@@ -284,6 +285,10 @@ def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
     return getattr(result, "exit_code", 0)
 
 
+OF_BARS = r"(\r|\t|\x1b\[[0-9;]*[mAK])"
+"""Carriage return, tabulator; colours, one line up, the line erased (ECMA-48)."""
+
+
 class _Progress:
     """A stream whose reader may go away, or whose disk be full: the work goes on, in silence."""
 
@@ -291,7 +296,11 @@ class _Progress:
         self._stream, self._silence = stream, silence
 
     def write(self, text: str) -> int:
-        return self._while_read(lambda: self._stream.write(text))
+        """A model's own code prints here too: of its codes for the terminal, those of bars and
+        colours alone pass."""
+        shown = "".join(p if k % 2 else plain(p) for k, p in enumerate(re.split(OF_BARS, text)))
+        self._while_read(lambda: self._stream.write(shown))
+        return len(text)
 
     def flush(self) -> None:
         self._while_read(lambda: self._stream.flush())

@@ -94,7 +94,6 @@ GM_SUN_SI, GM_EARTH_SI = 1.32712440018e20, 3.986004418e14
 ONE = _unit(1, 0, 0, 0)
 NAMED_UNITS = {
     "m": _unit(1, 1, 0, 0),
-    "km": _unit(1e3, 1, 0, 0),
     "au": _unit(149_597_870_700.0, 1, 0, 0),
     "pc": _unit(3.0856775814913673e16, 1, 0, 0),
     "kg": _unit(1, 0, 1, 0),
@@ -109,15 +108,9 @@ NAMED_UNITS = {
     "yr": _unit(JULIAN_YEAR_DAYS * 86_400, 0, 0, 1),
     "N": _unit(1, 1, 1, -2),
     "J": _unit(1, 2, 1, -2),
-    "Mpc": _unit(3.0856775814913673e22, 1, 0, 0),
-    "kpc": _unit(3.0856775814913673e19, 1, 0, 0),
     "ly": _unit(9.4607304725808e15, 1, 0, 0),
-    "cm": _unit(1e-2, 1, 0, 0),
-    "mm": _unit(1e-3, 1, 0, 0),
-    "nm": _unit(1e-9, 1, 0, 0),
     "Mjup": _unit(1.2668653e17 / G_SI, 0, 1, 0),
     "min": _unit(60, 0, 0, 1),
-    "ms": _unit(1e-3, 0, 0, 1),
     "Hz": _unit(1, 0, 0, -1),
     "W": _unit(1, 2, 1, -3),
     "Pa": _unit(1, -1, 1, -2),
@@ -143,6 +136,13 @@ NAMED_UNITS = {
     "uas": _unit(math.pi / 648_000e6, 0, 0, 0),
 }
 """Units known by name."""
+PREFIXES = {
+    "f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "c": 1e-2,
+    "d": 1e-1, "h": 1e2, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
+}  # fmt: skip
+"""SI's prefixes."""
+PREFIXED = frozenset("m g s N J Hz W Pa bar L K A mol C V ohm F T Wb H eV pc yr".split())
+"""Units that are written with SI's prefixes, as in kPa; a name of its own, as min, comes first."""
 
 
 SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]+")
@@ -172,7 +172,7 @@ def parse_unit(text: str) -> Unit:
 
 def _built(node: ast.expr, text: str) -> Unit:
     if isinstance(node, ast.Name):
-        return NAMED_UNITS[require_known("unit", node.id, NAMED_UNITS)]
+        return _named(node.id)
     if isinstance(node, ast.Constant) and node.value == 1:
         return ONE
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
@@ -182,6 +182,13 @@ def _built(node: ast.expr, text: str) -> Unit:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         return _built(node.left, text) ** _power(node.right, text)
     raise ValueError(f"the unit {text!r} cannot be read; write it as in au/yr^2.")
+
+
+def _named(name: str) -> Unit:
+    prefix, rest = name[:1], name[1:]
+    if name not in NAMED_UNITS and prefix in PREFIXES and rest in PREFIXED:
+        return Unit(PREFIXES[prefix] * NAMED_UNITS[rest].size, NAMED_UNITS[rest].powers)
+    return NAMED_UNITS[require_known("unit", name, NAMED_UNITS)]
 
 
 def _power(node: ast.expr, text: str) -> Fraction:

@@ -34,9 +34,10 @@ LIMITS = {
         "imports_in_functions": 28,
         "modules_in_cycles": 0,
     },
-    # an examiner in place of far states; masks that touch nothing; LSSAR as a kernel, fast steps
+    # an examiner in place of far states; masks that touch nothing; LSSAR as a kernel, fast steps;
+    # rounding told by the probe
     "worldmodel": {
-        "code_lines": 7210,
+        "code_lines": 7225,
         "options": 48,
         "bare_numbers": 184,
         "imports_in_functions": 39,
@@ -44,9 +45,10 @@ LIMITS = {
     },
     # a guard after the search and around its families, robust outliers, rounding of columns,
     # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time
-    # with noise, a quarter without), columns that are products of others
+    # with noise, a quarter without), columns that are products of others, errors of counts, a limit
+    # that holds for the judging too
     "symreg": {
-        "code_lines": 17740,
+        "code_lines": 17780,
         "options": 121,
         "bare_numbers": 555,
         "imports_in_functions": 26,

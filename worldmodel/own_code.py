@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
@@ -58,10 +59,11 @@ def in_lines(what: str) -> Iterator[None]:
     """Raise whatever ends a user's code inside the block as one line with its place.
 
     If that code changes the folder, it does so for itself: it finds itself there the next time,
-    and the paths that a user gave go on meaning the same files.
+    and the paths that a user gave go on meaning the same files. Streams and hooks that it replaced
+    are put back.
     """
     try:
-        with _folder_of_its_own():
+        with _folder_of_its_own(), _streams_kept():
             yield
     except (MemoryError, ModuleNotFoundError, KeyboardInterrupt):
         raise
@@ -84,6 +86,16 @@ def _folder_of_its_own() -> Iterator[None]:
         with suppress(OSError):
             _changed_to[here] = os.getcwd()
         os.chdir(here)
+
+
+@contextmanager
+def _streams_kept() -> Iterator[None]:
+    kept = {name: getattr(sys, name) for name in ("stdout", "stderr", "excepthook")}
+    try:
+        yield
+    finally:
+        for name, own in kept.items():
+            setattr(sys, name, own)
 
 
 def called(what: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

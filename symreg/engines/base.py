@@ -126,6 +126,7 @@ class Engine:
 
     Attributes:
         versions: of what it runs outside Python, after a search.
+        broken: which of its parts broke off, and why.
         exhausted: what a search went through without omission, and found nothing exact in.
     """
 
@@ -137,6 +138,7 @@ class Engine:
         self.question = question or Question()
         self.versions: dict[str, str] = {}
         self.exhausted: tuple[str, ...] = ()
+        self.broken: tuple[str, ...] = ()
 
     @classmethod
     def availability(cls) -> Availability:

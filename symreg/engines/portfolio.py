@@ -99,6 +99,7 @@ class PortfolioEngine(Engine):
             except Exception as error:  # of one family's numerics: the others are worth more
                 message = f"{engine.name} broke off ({error}); the search goes on without it"
                 budget.watch.say(partial(str, message), at_once=True)
+                self.broken += (message,)
                 continue
             exhausted |= {engine.name: engine.exhausted}
             self.exhausted = tuple(message for each in exhausted.values() for message in each)

@@ -2,9 +2,9 @@
 
 The three have different densities of y: additive errors p(y) = N(y; f, s), relative ones
 N(y; f, s f), errors of the logarithm N(log y; log f, s)/y. A share of n trials errs by
-sqrt(f (1 - f)/n), in rows of no successes, too. Where the table does not say which it
-has, the likelihood of the best formula under each decides. A scatter of 0.11 dex taken for a
-relative error would bias a constant by half its variance, 3 %.
+sqrt(f (1 - f)/n), in rows of no successes, too; errors of counts go like sqrt(f). Where the table
+does not say which it has, the likelihood of the best formula under each decides. A scatter of 0.11
+dex taken for a relative error would bias a constant by half its variance, 3 %.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.precision import DOUBLE, is_single, rounded_by
 
-Noise = Literal["additive", "relative", "logarithmic"]
-Kind = Literal["given", "none", "additive", "relative", "logarithmic", "binomial"]
+Noise = Literal["additive", "relative", "logarithmic", "counts"]
+Kind = Literal["given", "none", "additive", "relative", "logarithmic", "counts", "binomial"]
 Refit = Callable[[Law, Samples], Law]
 
 ROUNDED = 2.0
@@ -34,6 +34,10 @@ LARGEST_RELATIVE = 0.3
 as relative to the law's own."""
 LARGE_COMPARED = 8
 """Formulas for which errors relative to their own prediction are tried."""
+HALF_A_COUNT = 0.5
+"""What a count is at least for its error: where none is expected one may come."""
+FEW_COUNTS = 4
+"""Whole numbers so few may be grades or classes."""
 SETTLING = 3
 """Fits in which errors relative to a law follow it."""
 
@@ -45,7 +49,8 @@ class ErrorModel:
     Attributes:
         kind: of errors; none if only rounding, or a field's own systematic error, is left.
         size: of additive errors.
-        law: relative errors are relative to its prediction, binomial ones those of its shares.
+        law: relative errors are relative to its prediction, those of counts to its root, binomial
+            ones those of its shares.
             Relative to the noisy target, what is too low by chance would count for more, and
             constants be off by twice the variance.
         through: the law whose slopes propagate the errors of features.
@@ -88,7 +93,12 @@ class ErrorModel:
             # a law that is zero in most rows gives these no size of their own
             errors = np.where(errors > 0, errors, float(np.max(np.abs(samples.y))) or 1.0)
             return replace(samples, errors=errors, weights=None)
-        known = rounding_of(law, samples) if self.rounded else binomial(predicted, samples.trials)
+        if self.kind == "counts":
+            known = np.sqrt(np.maximum(predicted, HALF_A_COUNT))
+        elif self.rounded:
+            known = rounding_of(law, samples)
+        else:
+            known = binomial(predicted, samples.trials)
         unit = float(np.sqrt(np.mean((samples.y / known) ** 2)))
         # how many shares are off by more than their trials allow is as sure as given errors
         own = unit if self.kind == "binomial" else None
@@ -101,6 +111,11 @@ def binomial(shares: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
     assert trials is not None  # for the type checker: chosen for such samples only
     likely = (np.clip(shares, 0.0, 1.0) * trials + 0.5) / (trials + 1)
     return np.asarray(np.sqrt(likely * (1 - likely) / trials))
+
+
+def are_counts(y: np.ndarray) -> bool:
+    """Whether targets may be counts: whole numbers, none negative, of more than `FEW_COUNTS`."""
+    return bool(np.all((y >= 0) & (y == np.round(y)))) and len(np.unique(y)) > FEW_COUNTS
 
 
 def errors_of(
@@ -167,6 +182,16 @@ def _of_target(
     zeros = bool((samples.scale == 0).any())  # they have no relative error
     if not zeros:
         relative += 2 * float(np.sum(np.log(samples.scale / size)))
+    if noise == "counts" or (noise is None and are_counts(samples.y)):
+        even = min(others, key=lambda law: law.criterion(rows, 0.0))
+        counts = ErrorModel("counts", law=even)
+        under = counts.of(samples)
+        assert under.errors is not None  # for the type checker: that model gives them
+        ours = min(refit(law, under).criterion(rows, 0.0) for law in others)
+        ours += 2 * float(np.sum(np.log(under.errors / size)))
+        rest = even.criterion(rows, 0.0)
+        if noise == "counts" or ours < (rest if zeros else min(rest, relative)):
+            return _following(counts, laws, under, samples, refit)
     if noise is None and shown[0].mean_square > LARGEST_RELATIVE**2:
         noise = _of_large(shown, others, samples, size, refit)
     if noise is None and (zeros or min(law.criterion(rows, 0.0) for law in others) < relative):

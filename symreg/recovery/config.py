@@ -81,9 +81,10 @@ class TableConfig(Options):
     """Unit of every column, as in F=Msun*au/yr^2 r=au m1=Msun m2=Msun."""
     sigma: Column | None = None
     """Column of the target's standard errors, or one number for all rows."""
-    errors: Literal["additive", "relative", "logarithmic"] | None = None
-    """Errors of the target: additive (the same size everywhere), relative (a share of it), or
-    logarithmic (even in its logarithm); by default whichever the residuals suit best."""
+    errors: Literal["additive", "relative", "logarithmic", "counts"] | None = None
+    """Errors of the target: additive (the same size everywhere), relative (a share of it),
+    logarithmic (even in its logarithm), or counts (like its square root); by default whichever the
+    residuals suit best."""
     trials: str | None = None
     """Column of the numbers of trials of which the target is the share of successes, or one number
     for all rows: its errors are then binomial, in rows of no successes too."""

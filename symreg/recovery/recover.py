@@ -157,7 +157,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
     result = guard.part(
         "the numbers of the result", lambda: _result(problem, config, finding, nulls, guard), None
     ) or _formula_alone(problem, finding, guard)
-    notes = [*result.notes, *guard.notes]
+    notes = [*result.notes, *guard.notes, *dict.fromkeys(engine.broken)]
     if watch.ended:
         notes.append(
             f"the search ended at its limit of {watch.seconds:g} s of computing (--time-limit): a "
@@ -350,9 +350,11 @@ def noise_of(finding: Finding) -> str:
     law, samples, kind = finding.law, finding.samples, finding.selection.errors.kind
     predicted = law.values(samples)
     with np.errstate(all="ignore"):
+        of_root = np.std((samples.y - predicted) / np.sqrt(predicted))
         sizes = {
             "additive": f"additive, {np.std(samples.y - predicted):.2g}",
             "relative": f"relative, {100 * np.std(samples.y / predicted):.2g} %",
+            "counts": f"of counts, {of_root:.2g} times their square roots",
             "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
         }
     if kind in sizes:

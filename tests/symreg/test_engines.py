@@ -3,15 +3,18 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy
 
 from symreg.engines import ENGINES, choose_engine
 from symreg.engines.base import Budget, Question, described
 from symreg.engines.portfolio import PortfolioEngine
+from symreg.engines.rational import RationalEngine
 from symreg.formulas.expressions import complexity, evaluate
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.recover import recover
 
 BUILT_IN = ("operon",)
 SMALL = Budget(individuals=100, generations=10, rows=200)
@@ -168,6 +171,20 @@ def test_a_family_that_breaks_off_ends_no_search(monkeypatch, family, law):
     errors = [evaluate(each.expression, ["a", "b"], X) / y - 1 for each in pool]
     assert min(np.max(np.abs(error)) for error in errors) < 1e-9
     assert any("SVD did not converge" in line for line in told)
+
+
+def test_a_family_that_broke_off_is_said_with_the_result(monkeypatch):
+    def fails(*_):
+        raise FloatingPointError("overflow")
+
+    monkeypatch.setattr(RationalEngine, "search", fails)
+    x = np.linspace(1, 3, 60)
+    found = recover(
+        pd.DataFrame({"x": x, "y": 2 * x**2}), target="y", features="x", null=False, seeds=1,
+        time_limit=3, progress=False,
+    )  # fmt: skip
+    assert found.found
+    assert sum("broke off (overflow)" in note for note in found.notes) == 1
 
 
 @pytest.mark.slow

@@ -40,6 +40,22 @@ def test_large_errors_are_told_apart(kind, seed):
     assert fitted.constants[1] == pytest.approx(2, abs=0.2)
 
 
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_errors_of_counts_go_like_their_roots(seed):
+    """Whole numbers alone do not make them so: a constant error that is rounded stays additive."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(1, 20, 300)
+    for y, kind in (
+        (rng.poisson(3 * x**1.5), "counts"),
+        (np.maximum(np.round(3 * x**1.5 + 8 * rng.standard_normal(300)), 0), "additive"),
+    ):
+        law = refitted(sympy.sympify("2.5*x**1.6"), samples_of(y.astype(float), x=x), "")
+        errors, (fitted,) = errors_of(samples_of(y.astype(float), x=x), [law])
+        assert errors.kind == kind
+        assert fitted.constants[1] == pytest.approx(1.5, abs=0.1)
+
+
 def successes(rows=90, seed=0):
     rng = np.random.default_rng(seed)
     dose, trials = rng.uniform(-3, 3, rows), rng.integers(4, 40, rows)

@@ -9,6 +9,8 @@ from symreg import recover
 from symreg.fit.refine import preferred, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol
+from symreg.formulas.watch import Watch
+from symreg.recovery import selection
 from symreg.recovery.neighbours import as_good, corrected, edits, parting, widened
 
 X, Y = symbol("x"), symbol("y")
@@ -51,6 +53,24 @@ def test_a_better_neighbour_takes_the_place_of_the_best(law, start):
     pool = widened([fitted(start, samples)], samples, 0.0)
     best = preferred(pool, samples.n_effective, 0.0)
     assert best.mean_square < 1e-16
+
+
+def test_what_is_left_untried_at_the_limit_ends_found(monkeypatch):
+    """The formulas beside a law are tried for a while; without them no law is the only one."""
+    x = np.random.default_rng(0).uniform(1, 3, 80)
+    table = pd.DataFrame({"x": x, "y": 2 * x**2})
+
+    def conditions():
+        law = recover(table, target="y", features="x", null=False, seeds=1, progress=False)
+        return law.found, {gate.name: gate.passed for gate in law.found_gates}
+
+    found, gates = conditions()
+    assert found
+    assert "neighbours" not in gates
+    monkeypatch.setattr(selection, "Watch", lambda seconds: Watch(0.0))
+    found, gates = conditions()
+    assert not found
+    assert gates["neighbours"] is False
 
 
 def test_a_small_correction_may_depend_on_other_products():

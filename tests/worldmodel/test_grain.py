@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldmodel.grain import grain
+from worldmodel.probes.readouts.implied import rounding
 
 ROWS = 300
 
@@ -61,3 +62,17 @@ def test_what_is_not_answered_has_no_spacing():
     assert not found[::5].any()
     assert np.allclose(np.delete(found, slice(None, None, 5), axis=0), 1e-3)
     assert not grain(np.full((4, 2), np.nan), here[:4]).any()
+
+
+@pytest.mark.parametrize(("decimals", "expected"), [(None, 0.0), (3, 1e-3)])
+def test_rounding_is_told_beside_what_the_acceleration_moves(decimals, expected):
+    random = np.random.default_rng(0)
+    position = random.normal(size=(20, 30, 1, 2))
+    moved = 0.02 * random.normal(size=position.shape)
+    predicted = position + moved
+    if decimals is not None:
+        predicted = np.round(predicted, decimals)
+    error = np.sqrt(2 / 12) * expected
+    told = rounding(predicted, position, moved)
+    assert told == pytest.approx(float(np.median(error / np.linalg.norm(moved, axis=-1))))
+    assert rounding(predicted, position, np.full(moved.shape, np.nan)) is None

@@ -16,7 +16,7 @@ from worldmodel.contract import as_array, checked
 from worldmodel.own_code import called
 
 MODELS = """
-import asyncio, atexit, os, sys, threading
+import asyncio, atexit, os, sys, threading, warnings
 from os import _exit
 
 import numpy as np
@@ -84,6 +84,16 @@ endless.context_length = 10**30
 leaves = Model(lambda y, x: sys.exit(0))
 ends = Model(lambda y, x: os._exit(0))
 named = Model(lambda y, x: _exit(0))
+def sets_streams(y, x):
+    sys.stdout = sys.stderr = sys.excepthook = None
+    return y
+
+def noisy(y, x):
+    print("\\x1b[2J\\x1b[31mred\\x1b[0m\\u202ea\\rb\\x07")
+    warnings.warn("\\x1b[3Awarned\\x07")
+    return y
+
+streams, talks = Model(sets_streams), Model(noisy)
 threaded, mover = Model(in_thread), Model(moves)
 asynchronous, a_property = Asynchronous(), Property()
 if os.environ.get("END"):
@@ -153,6 +163,18 @@ def test_a_thread_that_ends_the_process_ends_itself(mine, few_orbits):
     words = ("probe", "--model", "mine.py:threaded", few_orbits, "o.parquet")
     assert command("worldmodel", *words, folder=mine.parent).returncode == 0
     assert (mine.parent / "o.parquet").exists()
+
+
+def test_a_model_without_streams_and_one_that_writes_codes_leave_their_results(mine, few_orbits):
+    for name in ("streams", "talks"):
+        words = ("probe", "--model", f"mine.py:{name}", few_orbits, "o.parquet")
+        done = command("worldmodel", *words, folder=mine.parent)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        assert "R² of the acceleration" in done.stdout
+    assert "\\x1b[2J\x1b[31mred\x1b[0m\\u202ea" in done.stderr
+    assert "\x07" not in done.stderr
+    assert "\u202e" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["mover", "moving"])

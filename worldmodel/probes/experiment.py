@@ -193,7 +193,12 @@ class Experiment:
         self, arcs: Arcs, predictor: ArcPredictor | None = None
     ) -> Float[np.ndarray, "orbit time body axis"]:
         """Accelerations that the predictions imply for every visible body, au/yr^2."""
-        predicted = (predictor or self.predictor).predict(arcs)
+        return self.acceleration_of((predictor or self.predictor).predict(arcs), arcs)
+
+    def acceleration_of(
+        self, predicted: Float[np.ndarray, "orbit time body axis"], arcs: Arcs
+    ) -> Float[np.ndarray, "orbit time body axis"]:
+        """Accelerations that next positions (au) imply, au/yr^2."""
         implied = implied_acceleration(predicted, arcs.seen, self.facts.dt)
         if self.config.correction == "numerov":
             return finite_step_corrected(implied, arcs.start)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from orbits.printing import plural
 from worldmodel import probes
+from worldmodel.grain import grain
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
 
@@ -26,6 +28,7 @@ class Implied(ReadOut):
         "own_mass_exponent": "p in c GM^q m^p / rⁿ",
         "non_central": "non-central part",
         "third_law": "|m1 a1 + m2 a2| / |m1 a1|",
+        "rounding": "rounding of the answers / acceleration",
     }
     writes_table: ClassVar[bool] = True
 
@@ -44,16 +47,33 @@ class Implied(ReadOut):
             table = probes.table_of_bodies(experiment)
         else:
             arcs = experiment.arcs()
-            acceleration = experiment.acceleration(arcs)
+            predicted = experiment.predictor.predict(arcs)
+            acceleration = experiment.acceleration_of(predicted, arcs)
             kept = np.ones(arcs.position.shape[:2], dtype=bool)
             if arcs.kick is not None:
                 kept = experiment.within(arcs)
             law, dt = experiment.known_law, experiment.facts.dt
             table = probes.force_table(arcs, acceleration, law, dt, kept)
             beside = probes.against_known(experiment, arcs, acceleration, kept)
+            beside["rounding"] = rounding(predicted, arcs.seen, acceleration * dt**2)
         metrics = probes.measure(table, config.seed)
         metrics |= {"correction": config.correction, **beside}
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
+
+
+def rounding(
+    predicted: Float[np.ndarray, "orbit time body axis"],
+    position: Float[np.ndarray, "orbit time body axis"],
+    moved: Float[np.ndarray, "orbit time body axis"],
+) -> float | None:
+    """Median error by which next positions (au) are rounded, beside what the acceleration moves in
+    a step (au); None where it moves nothing."""
+    known = np.isfinite(moved).all(axis=-1) & moved.any(axis=-1)
+    if not known.any():
+        return None
+    # a number rounded to q is off by q/√12
+    coarse = np.linalg.norm(grain(predicted[known], position[known]), axis=1) / np.sqrt(12)
+    return float(np.median(coarse / np.linalg.norm(moved[known], axis=1)))
 
 
 def report(metrics: dict[str, Any], experiment: "probes.Experiment") -> str:
