@@ -4,8 +4,11 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import somersd
+from sklearn.metrics import roc_auc_score
 
 ROOT = Path(__file__).parents[1] / "notebooks"
 REFEREE = ROOT / "examples" / "referee"
@@ -39,9 +42,9 @@ def refused(scripts, tmp_path, monkeypatch, capsys):
 
 TABLES = {
     "without the truth": (TABLE.drop(columns="within_10"), "lacks the columns within_10"),
-    "without laws": (TABLE.drop(columns="law"), "lacks the columns law"),
+    "without lessons": (TABLE.drop(columns="lesson"), "lacks the columns lesson"),
     "without seconds": (TABLE.drop(columns="far_seconds"), "lacks the columns far_seconds"),
-    "without probes": (TABLE.iloc[:, :12], "lacks the columns of every probe"),
+    "without probes": (TABLE.iloc[:, :10], "lacks the columns of every probe"),
     "empty": (TABLE.iloc[:0], "holds what is no number"),
     "one alone": (TABLE.iloc[:1], "needs networks with Newton's force, and some without"),
     "words": (TABLE.assign(far="yes"), "far holds what is no number"),
@@ -62,15 +65,21 @@ def test_the_figure_is_never_the_table(refused):
     assert "gone.csv is no table of scores" in refused("comparison", "gone.csv", "p.png")
 
 
-GRID = "target: [residual], context_length: [2], attention: [softmax], seed: [0], steps: [1]"
+GRID = """lessons: [orbits]
+settings: [{target: residual, context_length: 2}]
+attention: [softmax]
+seed: [0]
+steps: 1
+"""
 SETTINGS = {
-    "a list": ("- newton\n", "no mapping of laws"),
-    "no law": (f"newtom: [{{{GRID}}}]\n", "did you mean 'newton'"),
-    "no list": (f"newton: [{{{GRID.replace('[0]', '0')}}}]\n", "lists of values by option"),
-    "no steps": ("newton: [{seed: [0]}]\n", "steps, target is missing"),
-    "no option": (f"newton: [{{{GRID}, stepz: [1]}}]\n", "stepz is not known"),
-    "no attention": (f"newton: [{{{GRID.replace('softmax', 'softmx')}}}]\n", "'softmx'"),
-    "twice": (f"newton: [{{{GRID}}}]\nnewton: [{{{GRID}}}]\n", "it gives newton twice"),
+    "a list": ("- orbits\n", "is missing"),
+    "no lesson": (GRID.replace("[orbits]", "[orbit]"), "lesson orbit is unknown"),
+    "no list": (GRID.replace("[0]", "0"), "seed needs a list"),
+    "no steps": (GRID.replace("steps: 1", ""), "steps is missing"),
+    "no mapping": (GRID.replace("{target: residual, context_length: 2}", "residual"), "by name"),
+    "no option": (GRID.replace("target:", "tarmac:"), "tarmac is not known"),
+    "no attention": (GRID.replace("softmax", "softmx"), "'softmx'"),
+    "twice": (f"{GRID}seed: [1]\n", "it gives seed twice"),
 }
 
 
@@ -86,6 +95,66 @@ def test_settings_that_are_none_are_refused_before_any_training(
 @pytest.mark.parametrize("share", ["2/2", "x", "1/0", "-1/2"])
 def test_a_share_of_the_work_that_is_none_is_refused(refused, share):
     assert "--share is" in refused("networks", "folder", "t.csv", f"--share={share}")
+
+
+def test_no_option_tells_what_a_network_was_taught(scripts):
+    """Every kind of lesson has the same settings, but for the ellipse, and both attentions."""
+    cells = pd.DataFrame(scripts["networks"]["settings"]())
+    plan = cells.drop(columns="steps").groupby("lesson").nunique().drop("ellipse")
+    assert (plan.nunique() == 1).all()
+    assert (plan["attention"] == 2).all()
+    assert len(cells) == len(cells.drop_duplicates())
+    assert cells["seed"].is_monotonic_increasing
+
+
+def test_areas_are_those_of_all_pairs(scripts):
+    """Somers' D by pairs; with a share of 0 and 1 it is the area under the ROC curve."""
+    random = np.random.default_rng(0)
+    share, scores = random.integers(0, 4, 40) / 3, random.integers(0, 9, 40).astype(float)
+    wanted = (1 + somersd(share, scores).statistic) / 2
+    areas, once = scripts["comparison"]["areas"], np.ones((1, 40))
+    assert areas(scores, share, once)[0] == pytest.approx(wanted)
+    assert areas(share, share, once)[0] == 1
+    has = share > 0.5
+    assert areas(scores, has.astype(float), once)[0] == pytest.approx(roc_auc_score(has, scores))
+    kept = np.arange(40) < 20
+    halved = areas(scores, share, kept[None].astype(float))[0]
+    assert halved == pytest.approx(areas(scores[:20], share[:20], np.ones((1, 20)))[0])
+
+
+def test_thresholds_are_judged_on_settings_that_did_not_choose_them(scripts):
+    has, setting = np.repeat([True, False], 20), np.arange(40) // 2
+    yes, threshold = scripts["comparison"]["at_best"](has * 1.0, has, setting)
+    assert threshold == 1
+    assert (yes == has).all()
+    noise = np.random.default_rng(0).random(40)
+    yes, _ = scripts["comparison"]["at_best"](noise, has, setting)
+    assert 0.5 < yes[~has].mean() + 1 - yes[has].mean() < 1.6
+
+
+def test_teachers_teach_what_their_names_say(scripts):
+    """The law's next position is the flow's; the ellipse is right on smooth arcs and wrong behind
+    a kick; permuted answers keep the size of the force; circles are circles."""
+    lessons = runpy.run_path(str(REFEREE / "lessons.py"))
+    lessons["by_law"].__globals__["ARCS"] = 60
+
+    def bend(lesson):
+        x, following = lesson.seen, lesson.following
+        return following[:, 1:] - 2 * x[:, 1:] + x[:, :-1]
+
+    def size(each):
+        return np.linalg.norm(each, axis=-1)
+
+    law, ellipse, dealt = (lessons[n](0) for n in ("by_law", "by_ellipse", "permuted"))
+    np.testing.assert_allclose(law.following[:, 20:-1], law.seen[:, 21:], atol=1e-3)
+    off = size(bend(ellipse) - bend(law)) / size(bend(law))
+    assert np.isnan(off[:, 0]).all()
+    assert np.median(off[:, 5]) < 0.02  # of Störmer's rule against the flow
+    assert np.median(off[:, -1]) > 1  # the kick is half-way
+    turned = np.sum(bend(dealt) * bend(law), axis=-1) / size(bend(dealt)) / size(bend(law))
+    assert abs(np.mean(turned)) < 0.2
+    # states of one distance, in 200 neighbours of 1920 between 0.28 and 2.9 au
+    assert np.median(np.abs(size(bend(dealt)) / size(bend(law)) - 1)) < 0.3
 
 
 def test_a_damaged_row_is_named(refused, scripts, tmp_path, monkeypatch):

@@ -8,14 +8,29 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import worldmodel
+import numpy as np
 
+import orbits
+import worldmodel
+from worldmodel.examiner.answers import Answers, examined
+from worldmodel.examiner.questions import Counts
+from worldmodel.examiner.states import World
+from worldmodel.own_predictor import OfPositions
+from worldmodel.probes import ridge
+
+ridge.PENALTIES = np.logspace(-8, 2, 4)  # eleven cost three times as much, and decode as well
 JACOBIAN = "jacobian(states=100)"
 KICK = "kick_response(steps=8)"
 LINEAR = "linear(states=300)"
+EXAMINATION = "examination"
+"""Of 120 states of the density, 40 of each family, 60 behind each past: `worldmodel.examiner`."""
 ROLLOUT = "evaluate(steps=32)"
-TRANSFER = "transfer(labelled=300, few=60, points=500, steps=150{})"
+TRANSFER = "transfer(labelled=300, few=60, points=500, steps=80, batch_tokens=512{})"
 """Read-outs that several probes share: asked for in the same words, they are read once."""
+WORLD = World(
+    orbits.parse_law("newton"), 0.008, (0.28, 2.9), np.array([orbits.GM_SUN]), None, axes=2
+)
+"""What moves the states of an examination; distances (au) of the ordinary orbits."""
 ORBITS = 60
 """Held-out orbits that a probe sees, unless its protocol needs more."""
 
@@ -39,6 +54,17 @@ class Network:
         return self.readings.metrics(self, readout, **{"orbits": ORBITS, **options})
 
     @cached_property
+    def answers(self) -> Answers:
+        """The table of an examination of its bare answers."""
+        counts = Counts(density=120, family=40, past=60, outside=0, orbits=0, again=0, rolled=0)
+        length = max(self.model.context_length, 3)
+        return examined(OfPositions(self.model), WORLD, counts, seed=7, length=length)
+
+    def examination(self) -> Answers:
+        """The same, and its time noted."""
+        return self.readings.taken(EXAMINATION, lambda: self.answers)
+
+    @cached_property
     def readings(self) -> "Readings":
         return Readings({}, [])
 
@@ -47,21 +73,27 @@ class Network:
 class Readings:
     """Read-outs that two probes share are read once."""
 
-    known: dict[tuple[Any, ...], tuple[dict[str, Any], float]]
+    known: dict[Any, tuple[Any, float]]
     seconds: list[float]
     """Processor time of each read-out that was asked for, shared or not."""
 
     def metrics(self, network: Network, readout: str, **options: Any) -> dict[str, Any]:
-        key = (readout, *sorted(options.items()))
-        if key not in self.known:
-            start = time.process_time()
+        def read() -> dict[str, Any]:
             reading = worldmodel.probe(network.model, network.orbits, readout=readout, **options)
             own = getattr(reading, "metrics", None)
-            metrics = reading.attributes["metrics"] if own is None else own
-            self.known[key] = metrics, time.process_time() - start
-        metrics, seconds = self.known[key]
+            return reading.attributes["metrics"] if own is None else own
+
+        return self.taken((readout, *sorted(options.items())), read)
+
+    def taken(self, key: Any, read: Callable[[], Any]) -> Any:
+        """What was read under a key; read now if it is the first time."""
+        if key not in self.known:
+            start = time.process_time()
+            found = read()
+            self.known[key] = found, time.process_time() - start
+        found, seconds = self.known[key]
         self.seconds.append(seconds)
-        return metrics
+        return found
 
 
 @dataclass(frozen=True)
@@ -74,8 +106,8 @@ class Probe:
     """The paper and what of its protocol was reduced."""
     score: Callable[[Network], float]
     """Larger means: rather yes, it has Newton's force."""
-    line: float | None = None
-    """From this score on the paper says yes; None where it draws none."""
+    threshold: float | None = None
+    """From this score on the answer is yes; None where neither the paper nor we name one."""
     control: bool = False
     """Whether it is a control and no probe."""
 

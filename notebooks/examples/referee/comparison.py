@@ -2,10 +2,9 @@
 
     python notebooks/examples/referee/comparison.py notebooks/images/probes.csv probes.png
 
-prints the table of the page and draws its figure. A network *has* Newton's force if the
-acceleration that it implies is within 10 % on 95 % and more of the grid's states, behind smooth
-and behind kicked arcs, and *has not* with 50 % and less of either; those between count for the rank
-correlation alone.
+prints the tables of the page and draws its figure. The truth is a share: of the grid's states on
+which the acceleration that a network implies is within 10 % of Newton's, behind smooth or kicked
+arcs, whichever is less. No network is left out.
 """
 
 import argparse
@@ -14,63 +13,30 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from base import Probe, all_probes
+from base import all_probes
 from jaxtyping import Bool, Float
-from scipy.stats import rankdata, spearmanr
+from lessons import LESSONS
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from orbits.files import written_aside
-from orbits.palette import CYCLE
 
-HAS, HAS_NOT = 0.95, 0.5
+HAS = 0.95
+"""Of the grid: a network *has* the force from this share on. For thresholds alone."""
 SHARES = ["within_10", "kicked_within_10"]
 """Of the grid within 10 %, behind smooth and behind kicked arcs."""
-SETTING = ["target", "context_length", "attention"]
-"""What a cluster of the bootstrap shares: seeds and lengths of training are no new setting."""
-DRAWS = 1000
+OPTIONS = ["target", "context_length", "attention", "seed", "steps"]
+"""What the configuration says of a network, apart from its lesson."""
+SETTING = ["lesson", "target", "context_length"]
+"""What a cluster of the bootstrap shares: seeds are no new setting."""
+DRAWS, HALVES = 1000, 100
+WITHOUT, WITH, NEW = "options alone", "options and lesson", "options and lesson, lesson unseen"
 HEADS = (
-    "probe", "area under the curve", "within a target", "1000 steps and more",
-    "false yes, missed yes at its line", "at the best line", "yes to another force",
-    "rank correlation", "s",
+    "probe", "area", "above options alone", "false yes, missed at its own threshold",
+    "at the best threshold", "s",
 )  # fmt: skip
-
-
-def area(scores: Float[np.ndarray, " n"], has: Bool[np.ndarray, " n"]) -> float:
-    """Chance that a network with the force scores higher than one without; ties count half."""
-    if not 0 < has.sum() < len(has):
-        return float("nan")
-    above = rankdata(scores)[has].mean() - (has.sum() + 1) / 2  # of those without, on average
-    return float(above / (~has).sum())
-
-
-def area_within(scores: np.ndarray, has: np.ndarray, stratum: np.ndarray) -> float:
-    """The same over pairs of networks of one stratum alone."""
-    areas, pairs = [], []
-    for value in np.unique(stratum):
-        own = has[stratum == value]
-        if 0 < own.sum() < len(own):
-            areas.append(area(scores[stratum == value], own))
-            pairs.append(own.sum() * (~own).sum())
-    return float(np.average(areas, weights=pairs)) if areas else float("nan")
-
-
-def interval(scores: np.ndarray, has: np.ndarray, cluster: np.ndarray) -> tuple[float, float]:
-    """95 % of the area, by drawing whole clusters anew."""
-    random = np.random.default_rng(0)
-    members = [np.flatnonzero(cluster == value) for value in np.unique(cluster)]
-    areas = []
-    for _ in range(DRAWS):
-        drawn = random.integers(len(members), size=len(members))
-        rows = np.concatenate([members[place] for place in drawn])
-        areas.append(area(scores[rows], has[rows]))
-    low, high = np.nanquantile(areas, (0.025, 0.975))
-    return float(low), float(high)
-
-
-def best_line(scores: np.ndarray, has: np.ndarray) -> float:
-    """The line at which false yes and missed yes add up to least."""
-    lines = np.unique(scores)
-    wrong = [np.mean(scores[~has] >= line) + np.mean(scores[has] < line) for line in lines]
-    return float(lines[int(np.argmin(wrong))])
 
 
 def share_right(table: pd.DataFrame) -> pd.Series:
@@ -78,39 +44,116 @@ def share_right(table: pd.DataFrame) -> pd.Series:
     return table[SHARES].min(axis=1)
 
 
-def row(probe: Probe, name: str, table: pd.DataFrame) -> dict:
-    """Everything that is said of a probe."""
-    scores = table[name].fillna(table[name].min()).to_numpy(float)  # no answer is no yes
-    newton = (table["law"] == "newton").to_numpy()
-    share = share_right(table).to_numpy()
-    judged = newton & ((share >= HAS) | (share <= HAS_NOT))
-    has, own = share[judged] >= HAS, scores[judged]
-    cluster = table.loc[judged, SETTING].astype(str).agg(" ".join, axis=1).to_numpy()
-    half = np.unique(cluster, return_inverse=True)[1] % 2 == 0
-    line = best_line(own[half], has[half])
-    late = (table.loc[judged, "steps"] >= 1000).to_numpy()
-    # another force: within 10 % of Newton's on half of the states at most, of its own on most
-    other = (~newton) & (share <= HAS_NOT) & (table["own_within_10"] >= HAS).to_numpy()
-    rest, known = own[~half], has[~half]
+def settings_of(table: pd.DataFrame) -> np.ndarray:
+    """(network,) number of its setting."""
+    names = table[SETTING].astype(str).agg(" ".join, axis=1)
+    return np.unique(names, return_inverse=True)[1]
+
+
+def areas(
+    scores: Float[np.ndarray, " n"],
+    share: Float[np.ndarray, " n"],
+    weights: Float[np.ndarray, "draw n"],
+) -> Float[np.ndarray, " draw"]:
+    """Chance that of two networks of unequal share the one with more scores higher; equal scores
+    count half. It is (1 + D) / 2 with Somers' D (American Sociological Review 27, 799, 1962), and
+    the area under the ROC curve if the share is 0 or 1. Networks count by their weights."""
+    unequal = np.sign(share[:, None] - share)
+    agree = unequal * np.sign(scores[:, None] - scores)
+    pairs = np.einsum("dn,nm,dm->d", weights, np.abs(unequal), weights, optimize=True)
+    return 0.5 + 0.5 * np.einsum("dn,nm,dm->d", weights, agree, weights, optimize=True) / pairs
+
+
+def draws(setting: np.ndarray) -> Float[np.ndarray, "draw n"]:
+    """How often each network counts: first as it is, then whole settings drawn anew."""
+    random, number = np.random.default_rng(0), setting.max() + 1
+    drawn = [
+        np.bincount(random.integers(number, size=number), minlength=number) for _ in range(DRAWS)
+    ]
+    return np.stack([np.ones(len(setting)), *(each[setting] for each in drawn)]).astype(float)
+
+
+def options_alone(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Scores of a logistic model that reads the configuration and no network, each for networks
+    of settings, or of lessons, that it was not fitted to."""
+    has, setting = share_right(table) >= HAS, settings_of(table)
+    bare, told = (
+        pd.get_dummies(table[names].astype(str)).to_numpy(float)
+        for names in (OPTIONS, [*OPTIONS, "lesson"])
+    )
+    model, folds = make_pipeline(StandardScaler(), LogisticRegression()), min(10, setting.max() + 1)
+    ways = {
+        WITHOUT: (bare, GroupKFold(folds), setting),
+        WITH: (told, GroupKFold(folds), setting),
+        NEW: (told, LeaveOneGroupOut(), table["lesson"]),
+    }
     return {
-        "area": area(own, has),
-        "interval": interval(own, has, cluster),
-        "within": area_within(own, has, table.loc[judged, "target"].to_numpy()),
-        "late": area(own[late], has[late]),
-        "line": probe.line,
-        "false_yes": _share(own[~has] >= probe.line) if probe.line is not None else None,
-        "missed": _share(own[has] < probe.line) if probe.line is not None else None,
-        "best_line": line,
-        "best_false_yes": _share(rest[~known] >= line),
-        "best_missed": _share(rest[known] < line),
-        "other": _share(scores[other] >= line),
-        "others": int(other.sum()),
-        "rank": float(spearmanr(scores[newton], share[newton]).statistic),
-        "seconds": float(table[f"{name}_seconds"].median()),
+        name: cross_val_predict(model, x, has, groups=groups, cv=cv, method="predict_proba")[:, 1]
+        for name, (x, cv, groups) in ways.items()
     }
 
 
-def _share(values: np.ndarray) -> float:
+def best_threshold(scores: np.ndarray, has: np.ndarray) -> float:
+    """The threshold at which false yes and missed yes add up to least."""
+    lines = np.unique(scores)
+    wrong = [np.mean(scores[~has] >= line) + np.mean(scores[has] < line) for line in lines]
+    return float(lines[int(np.argmin(wrong))])
+
+
+def at_best(
+    scores: np.ndarray, has: np.ndarray, setting: np.ndarray
+) -> tuple[Float[np.ndarray, " n"], float]:
+    """How often each network gets a yes at the threshold that is best for a random half of the
+    settings, to which it does not belong; and the median threshold."""
+    random, number = np.random.default_rng(1), setting.max() + 1
+    yes, asked, thresholds = np.zeros(len(has)), np.zeros(len(has)), []
+    while len(thresholds) < HALVES:
+        half = np.isin(setting, random.permutation(number)[: number // 2])
+        if not 0 < has[half].sum() < half.sum():
+            continue
+        thresholds.append(best_threshold(scores[half], has[half]))
+        yes[~half] += scores[~half] >= thresholds[-1]
+        asked[~half] += 1
+    return yes / np.maximum(asked, 1), float(np.median(thresholds))
+
+
+def compare(table: pd.DataFrame) -> dict[str, dict]:
+    """Everything that is said of each probe, the best area first and the controls last."""
+    probes, setting = all_probes(), settings_of(table)
+    share, weights = share_right(table).to_numpy(), draws(setting)
+    has, lesson = share >= HAS, table["lesson"].to_numpy()
+    read = {
+        name: table[name].fillna(table[name].min()).to_numpy(float)
+        for name in probes
+        if name in table
+    }
+    options = options_alone(table)
+    alone = areas(options[WITHOUT], share, weights)
+    rows = {}
+    for name, scores in {**read, **options}.items():
+        found = areas(scores, share, weights)
+        yes, threshold = at_best(scores, has, setting)
+        probe = probes.get(name)
+        own = None if probe is None else probe.threshold
+        rows[name] = {
+            "name": probe.name if probe else name,
+            "control": probe is None or probe.control,
+            "area": float(found[0]),
+            "interval": tuple(np.quantile(found[1:], (0.025, 0.975))),
+            "above": float(np.quantile(found[1:] - alone[1:], 0.025)) > 0,
+            "threshold": own,
+            "false_yes": None if own is None else _mean(scores[~has] >= own),
+            "missed": None if own is None else _mean(scores[has] < own),
+            "best_threshold": threshold,
+            "best_false_yes": _mean(yes[~has]),
+            "best_missed": _mean(1 - yes[has]),
+            "fooled": {each: _mean(yes[~has & (lesson == each)]) for each in LESSONS},
+            "seconds": float(table[f"{name}_seconds"].median()) if probe else 0.0,
+        }
+    return dict(sorted(rows.items(), key=lambda item: (item[1]["control"], -item[1]["area"])))
+
+
+def _mean(values: Bool[np.ndarray, " n"] | Float[np.ndarray, " n"]) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
 
 
@@ -121,93 +164,116 @@ def read(path: str) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is no table of scores: {error}") from None
     probes = [name for name in all_probes() if name in table]
-    needed = ["law", *SETTING, "steps", *SHARES, "own_within_10"]
+    needed = [*SETTING, *OPTIONS, *SHARES]
     lacking = [name for name in (*needed, *(f"{p}_seconds" for p in probes)) if name not in table]
     if lacking or not probes:
         raise ValueError(f"{path} lacks the columns {', '.join(lacking) or 'of every probe'}.")
-    for name in ("steps", *SHARES, "own_within_10", *probes):
+    for name in ("steps", *SHARES, *probes):
         if not pd.api.types.is_numeric_dtype(table[name]):
             raise ValueError(f"{path}: {name} holds what is no number.")
-    share = share_right(table[table["law"] == "newton"])
-    if not (share >= HAS).any() or not (share <= HAS_NOT).any():
-        raise ValueError(f"{path} needs networks with Newton's force, and some without.")
+    has, setting = share_right(table) >= HAS, settings_of(table)
+    if min(len(set(setting[has])), len(set(setting[~has]))) < 2:
+        raise ValueError(
+            f"{path} needs networks with Newton's force, and some without, of two settings each."
+        )
     return table
-
-
-def compare(table: pd.DataFrame) -> dict[str, dict]:
-    """The rows of all probes, the best area first and the controls last."""
-    probes = all_probes()
-    rows = {name: row(probe, name, table) for name, probe in probes.items() if name in table}
-    return dict(sorted(rows.items(), key=lambda item: (probes[item[0]].control, -item[1]["area"])))
 
 
 def lines(rows: dict[str, dict]) -> list[tuple[str, ...]]:
     """The rows as the page shows them."""
-    probes, shown = all_probes(), []
-    for name, found in rows.items():
-        low, high = found["interval"]
-        own = "no line" if found["line"] is None else _percents(found["false_yes"], found["missed"])
-        shown.append((
-            probes[name].name, f"{found['area']:.2f} [{low:.2f}, {high:.2f}]",
-            f"{found['within']:.2f}", f"{found['late']:.2f}", own,
-            _percents(found["best_false_yes"], found["best_missed"]), f"{found['other']:.0%}",
-            f"{found['rank']:.2f}", f"{found['seconds']:.2g}",
-        ))  # fmt: skip
-    return shown
+
+    def own(found: dict) -> str:
+        none = found["threshold"] is None
+        return "none" if none else _percents(found["false_yes"], found["missed"])
+
+    return [
+        (
+            found["name"], "{:.2f} [{:.2f}, {:.2f}]".format(found["area"], *found["interval"]),
+            "" if found["control"] else "yes" if found["above"] else "no", own(found),
+            _percents(found["best_false_yes"], found["best_missed"]), f"{found['seconds']:.2g}",
+        )
+        for found in rows.values()
+    ]  # fmt: skip
 
 
 def _percents(*shares: float) -> str:
     return ", ".join(f"{share:.0%}" for share in shares)
 
 
+def fooling(table: pd.DataFrame) -> dict[str, int]:
+    """How many networks of each lesson lack the force; lessons with none are left out."""
+    lack = table.loc[share_right(table) < HAS, "lesson"]
+    return {name: int((lack == name).sum()) for name in LESSONS if (lack == name).any()}
+
+
+def fooled(table: pd.DataFrame, rows: dict[str, dict]) -> list[tuple[str, ...]]:
+    """Which probe is fooled by what: yes to networks without the force, by lesson."""
+    kinds = fooling(table)
+    shown = [("probe", *(f"{name} ({count})" for name, count in kinds.items()))]
+    return shown + [
+        (found["name"], *(f"{found['fooled'][name]:.0%}" for name in kinds))
+        for found in rows.values() if not found["control"]
+    ]  # fmt: skip
+
+
 def facts(table: pd.DataFrame) -> list[str]:
     """How many networks there are of each kind."""
-    newton = table[table["law"] == "newton"]
-    share, other = share_right(newton), table[table["law"] != "newton"]
-    own = int(((other["own_within_10"] >= HAS) & (share_right(other) <= HAS_NOT)).sum())
+    share, settings = share_right(table), len(set(settings_of(table)))
+    has, less = int((share >= HAS).sum()), int((share < 0.5).sum())
     return [
-        f"{len(table)} networks, {len(newton)} of Newton's orbits: {int((share >= HAS).sum())} "
-        f"have the force, {int((share <= HAS_NOT).sum())} have not, "
-        f"{int(((share > HAS_NOT) & (share < HAS)).sum())} between",
-        f"{len(other)} of another force, {own} of which hold it and not Newton's",
+        f"{len(table)} networks of {settings} settings: {has} are right on {HAS:.0%} of the states "
+        f"and more, {less} on less than half",
     ]
 
 
+def taught(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    """What each lesson taught: networks, and the shares of the grid that they have right."""
+    shown = [("lesson", "networks", "with the force", "share right: median", "least", "most")]
+    for name in LESSONS:
+        share = share_right(table[table["lesson"] == name])
+        if len(share):
+            parts = (share.median(), share.min(), share.max())
+            shown.append((
+                name, str(len(share)), str(int((share >= HAS).sum())), *(f"{x:.0%}" for x in parts)
+            ))  # fmt: skip
+    return shown
+
+
+def past_ignored(table: pd.DataFrame) -> pd.Series:
+    """Change of the acceleration by the past, with its sign turned: the median over the networks of
+    each context, those that an ellipse taught apart."""
+    ellipse = (table["lesson"] == "ellipse").rename("taught by the ellipse")
+    return table.groupby([ellipse, "context_length"])["followed"].median()
+
+
 def draw(table: pd.DataFrame, rows: dict[str, dict], path: Path) -> None:
-    """A row for each probe: where networks with and without the force rank by its score."""
-    probes = all_probes()
-    share, newton = share_right(table).to_numpy(), (table["law"] == "newton").to_numpy()
-    kinds = {
-        "within 10 % on 95 % of states and more": newton & (share >= HAS),
-        "on 50 % and less": newton & (share <= HAS_NOT),
-        "another force": ~newton,
-    }
-    random = np.random.default_rng(0)
-    figure, axes = plt.subplots(figsize=(8.5, 0.42 * len(rows) + 1.4), layout="constrained")
-    for place, (name, found) in enumerate(rows.items()):
-        scores = table[name].fillna(table[name].min()).to_numpy(float)
-        rank = 100 * rankdata(scores) / len(scores)
-        for height, color, chosen in zip((-0.22, 0.0, 0.22), CYCLE, kinds.values(), strict=False):
-            axes.scatter(
-                rank[chosen], place + height + random.uniform(-0.07, 0.07, chosen.sum()), s=9,
-                color=color, alpha=0.55, linewidths=0,
-            )  # fmt: skip
-        low, high = found["interval"]
-        axes.text(102, place, f"{found['area']:.2f} [{low:.2f}, {high:.2f}]", va="center", size=8)
-    for color, words in zip(CYCLE, kinds, strict=False):
-        axes.scatter([], [], s=20, color=color, label=words)
-    axes.set_yticks(range(len(rows)), [probes[name].name for name in rows], size=9)
-    axes.set(xlim=(0, 100), ylim=(len(rows) - 0.4, -0.6))
-    axes.set_xlabel("rank of the probe's score among all networks, %")
-    axes.text(102, -0.9, "area under the curve", size=8)
-    axes.grid(axis="x", alpha=0.2)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        loc="lower center", bbox_to_anchor=(0.4, 1.01), ncols=3, frameon=False, fontsize=8,
-        handletextpad=0.1, columnspacing=1,
+    """The area of each probe, and beside it the lessons that fool it."""
+    kinds = fooling(table)
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(9.5, 0.34 * len(rows) + 1.8), layout="constrained", sharey=True,
+        width_ratios=(1, 1.1),
     )  # fmt: skip
+    found = list(rows.values())
+    for place, each in enumerate(found):
+        color = "#888888" if each["control"] else "#1f4e9c"
+        left.plot(each["interval"], (place, place), color=color, linewidth=2)
+        left.plot(each["area"], place, "o", color=color, markersize=6)
+    left.axvspan(*rows[WITHOUT]["interval"], color="#888888", alpha=0.2, linewidth=0)
+    left.set_yticks(range(len(found)), [each["name"] for each in found])
+    left.set(xlim=(0, 1.02), ylim=(len(found) - 0.4, -0.6))
+    left.set_xlabel("chance that the network with the larger\nshare right scores higher (95 %)")
+    left.grid(axis="x", alpha=0.2)
+    yes = np.array([[each["fooled"][name] for name in kinds] for each in found])
+    right.imshow(yes, cmap="OrRd", vmin=0, vmax=1, aspect="auto")
+    for (place, column), share in np.ndenumerate(yes):
+        color = "white" if share > 0.6 else "black"
+        right.text(
+            column, place, f"{100 * share:.0f}", ha="center", va="center", size=8, color=color
+        )
+    right.set_xticks(range(len(kinds)), kinds, rotation=40, ha="right")
+    right.set_title("yes to networks without the force, %", size=10)
     with written_aside(path) as aside:
-        figure.savefig(aside, dpi=150, format="png")
+        figure.savefig(aside, dpi=130, format="png")
     plt.close(figure)
 
 
@@ -224,11 +290,12 @@ def main() -> None:
         parser.error(str(error))
     rows = compare(table)
     draw(table, rows, options.figure)
-    print(*facts(table), sep="\n")
-    print("\n| " + " | ".join(HEADS) + " |")
-    print("|---" * len(HEADS) + "|")
-    for line in lines(rows):
-        print("| " + " | ".join(line) + " |")
+    print(*facts(table), past_ignored(table), sep="\n")
+    for head, *body in (taught(table), [HEADS, *lines(rows)], fooled(table, rows)):
+        print("\n| " + " | ".join(head) + " |")
+        print("|---" * len(head) + "|")
+        for line in body:
+            print("| " + " | ".join(line) + " |")
 
 
 if __name__ == "__main__":

@@ -4,146 +4,74 @@ every probe.
     python notebooks/examples/referee/networks.py networks scores.csv
 
 keeps a folder for each network and writes a row for each. What was finished before is kept, so
-several of these commands may share the work (`--share 0/2` and `--share 1/2`).
+that the command goes on where it was stopped; the networks of one seed come before the next.
 """
 
 import argparse
-import itertools
+import dataclasses
 import re
 import time
 import zlib
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 from base import Network, all_probes
+from grid import KICKED, truth
+from lessons import LESSONS, Lesson
 
 import orbits
 import worldmodel
 from orbits.files import read_json, read_yaml, write_json, written_aside
-from orbits.forces import ForceLaw
 from orbits.options import with_options
 from worldmodel.config import TrainConfig
-from worldmodel.flow import follow
+from worldmodel.data import random_crops
+from worldmodel.objective import raw_target
+from worldmodel.optimizers import make_optimizers, set_learning_rates
 
 ROOT = Path(__file__).parent
-DT = 0.008
-"""yr."""
-DISTANCES = np.geomspace(0.4, 2.4, 9)
-"""au: the past of most states then lies between the distances of training."""
-SPEEDS = np.linspace(0.1, 1.9, 7)
-"""Circular speeds."""
-ANGLES = np.linspace(0, 2 * np.pi, 12, endpoint=False)
-"""From the outward direction to the velocity."""
-TURN = 0.5
-"""Of a kick, rad: the largest of the probes' kicks."""
-KICKED = "kicked_within_10"
-"""Share of the grid within 10 % behind kicked arcs: an ellipse through the past has none of it."""
+OPTIONS = {"d_model": 64, "n_layers": 1, "batch_tokens": 512}
+"""Of every network."""
 
 
 def settings() -> list[dict]:
-    """Law and options of each network; ValueError if one cannot be trained, before any is."""
-    path, cells = ROOT / "networks.yaml", []
+    """Lesson and options of each network; ValueError if one cannot be trained, before any is."""
+    path = ROOT / "networks.yaml"
     content = read_yaml(path)
-    if not isinstance(content, dict):
-        raise ValueError(f"{path} is no mapping of laws to grids of options.")
-    for law, grids in content.items():
-        orbits.parse_law(law)
-        for grid in grids if isinstance(grids, list) else [grids]:
-            if not isinstance(grid, dict) or not all(
-                isinstance(each, list) and each for each in grid.values()
-            ):
-                raise ValueError(f"{path}, {law}: lists of values by option are needed.")
-            needed = {"target", "context_length", "attention", "seed", "steps"}
-            if lacking := needed - grid.keys():
-                raise ValueError(f"{path}, {law}: {', '.join(sorted(lacking))} is missing.")
-            names, values = zip(*grid.items(), strict=True)
-            cells += [
-                {"law": law, **dict(zip(names, row, strict=True))}
-                for row in itertools.product(*values)
-            ]
+    needed = {"lessons", "settings", "attention", "seed", "steps"}
+    if not isinstance(content, dict) or (lacking := needed - content.keys()):
+        lacking = needed if not isinstance(content, dict) else lacking
+        raise ValueError(f"{path}: {', '.join(sorted(lacking))} is missing.")
+    for name in needed - {"steps"}:
+        if not isinstance(content[name], list):
+            raise ValueError(f"{path}: {name} needs a list of values.")
+    if unknown := [name for name in content["lessons"] if name not in LESSONS]:
+        raise ValueError(f"{path}: lesson {unknown[0]} is unknown; {', '.join(LESSONS)}.")
+    cells, kinds = [], content["attention"]
+    for seed in content["seed"]:
+        for place, lesson in enumerate(content["lessons"]):
+            for number, options in enumerate(content["settings"]):
+                if not isinstance(options, dict):
+                    raise ValueError(f"{path}: settings need targets and contexts by name.")
+                if options.get("context_length") in content.get("without", {}).get(lesson, []):
+                    continue
+                attention = kinds[(place + number + seed) % len(kinds)]
+                cells.append({
+                    "lesson": lesson, **options, "attention": attention, "seed": seed,
+                    "steps": content["steps"],
+                })  # fmt: skip
     for cell in cells:
-        with_options(TrainConfig(), {name: cell[name] for name in cell if name != "law"})
-    return cells
+        with_options(TrainConfig(), {name: cell[name] for name in cell if name != "lesson"})
+    # seed by seed, and within a seed in a random order: what is finished at any time is balanced
+    shuffled = np.random.default_rng(0).permutation(len(cells))
+    return [cells[place] for place in sorted(shuffled, key=lambda place: cells[place]["seed"])]
 
 
 def name_of(*words: object) -> str:
     """Of the folder of a network or a data set."""
     return re.sub(r"[^a-z0-9.]+", "-", " ".join(map(str, words)))
-
-
-def followed_back(
-    law: ForceLaw, position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, steps: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(state, time, axis) positions and velocities over so many steps that end in the states."""
-    states = [(position, velocity)]
-    for _ in range(steps):
-        states.append(follow(law, *states[-1], gm, -DT))
-    x, v = (np.stack(parts[::-1], axis=1) for parts in zip(*states, strict=True))
-    return x, v
-
-
-def kicked_past(
-    law: ForceLaw,
-    position: np.ndarray,
-    velocity: np.ndarray,
-    gm: np.ndarray,
-    length: int,
-    turn: float,
-) -> np.ndarray:
-    """(state, time, axis) so many positions that end in the given states; half-way through, the
-    velocity was turned by so many radians."""
-    kick = length // 2
-    past, speeds = followed_back(law, position, velocity, gm, kick)
-    c, s = np.cos(turn), np.sin(turn)
-    turned = speeds[:, 0] @ [[c, s], [-s, c]]
-    before, _ = followed_back(law, past[:, 0], turned, gm, length - 1 - kick)
-    return np.concatenate((before[:, :-1], past), axis=1)
-
-
-def arcs(law: ForceLaw, steps: int, turn: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """True arcs of so many positions that end in the states of the grid, the position after each,
-    and the acceleration there; arcs that leave the distances of training are left out. Half-way
-    through each the velocity was turned by so many radians.
-
-    Returns:
-        (state, time, axis), (state, axis) au, (state, axis) au/yr².
-    """
-    r, speed, angle = (each.ravel() for each in np.meshgrid(DISTANCES, SPEEDS, ANGLES))
-    bearing = np.random.default_rng(5).uniform(0, 2 * np.pi, len(r))
-    gm = np.full(len(r), orbits.GM_SUN)
-    outward = np.stack((np.cos(bearing), np.sin(bearing)), axis=1)
-    across = np.stack((-np.sin(bearing), np.cos(bearing)), axis=1)
-    circular = np.sqrt(-law.radial_acceleration(r, gm) * r)
-    velocity = (speed * circular)[:, None] * (
-        np.cos(angle)[:, None] * outward + np.sin(angle)[:, None] * across
-    )
-    position = r[:, None] * outward
-    past = kicked_past(law, position, velocity, gm, max(steps, 2), turn)
-    ahead, _ = follow(law, position, velocity, gm, DT)
-    distance = np.linalg.norm(past, axis=-1)
-    inside = ((distance > 0.3) & (distance < 2.8)).all(axis=1)
-    return past[inside], ahead[inside], law.acceleration(position, gm)[inside]
-
-
-def errors(model: worldmodel.WorldModel, law: ForceLaw, turn: float = 0.0) -> np.ndarray:
-    """Relative errors of the acceleration that the model implies on the grid: what its next
-    position misses, over dt², over the law's acceleration. (state,)"""
-    past, ahead, acceleration = arcs(law, model.context_length, turn)
-    predicted = model.predict(past)[:, -1]
-    off = np.linalg.norm(predicted - ahead, axis=1) / DT**2
-    return off / np.linalg.norm(acceleration, axis=1)
-
-
-def trained(cell: dict, folder: Path) -> worldmodel.WorldModel:
-    """The network of a setting, from its folder if it was finished before."""
-    options = {name: value for name, value in cell.items() if name != "law"}
-    data = generated(folder.parent, cell["law"], cell["seed"], 1000)
-    run = folder / "model"
-    return worldmodel.train(
-        data, out=run, batch_tokens=512, evaluate_every=10_000, threads=1, **options
-    )
 
 
 def generated(folder: Path, law: str, seed: int, count: int) -> Path:
@@ -153,28 +81,54 @@ def generated(folder: Path, law: str, seed: int, count: int) -> Path:
     return path
 
 
-def truth(model: worldmodel.WorldModel, law: str) -> dict[str, float]:
-    """How much of the grid the network has right, by Newton's law (behind smooth arcs, and behind
-    arcs that were kicked: `KICKED`) and by its own."""
-    newton, own = orbits.parse_law("newton"), orbits.parse_law(law)
-    off = errors(model, newton)
-    off_own = off if own == newton else errors(model, own)
-    kicked = errors(model, newton, TURN)
-    return {
-        "within_5": float(np.mean(off <= 0.05)),
-        "within_10": float(np.mean(off <= 0.1)),
-        KICKED: float(np.mean(kicked <= 0.1)),
-        "own_within_10": float(np.mean(off_own <= 0.1)),
-        "median_error": float(np.median(off)),
-        "states": len(off),
-    }
+@lru_cache(maxsize=12)
+def lesson_of(name: str, seed: int) -> Lesson:
+    return LESSONS[name](seed)
+
+
+def taught(cell: dict, folder: Path) -> worldmodel.WorldModel:
+    """The network of a setting, from its folder if it was finished before.
+
+    It is trained as `worldmodel.train` does, but on the answers of a teacher, where it gives any.
+    """
+    run = folder / "model"
+    if run.is_dir():
+        return worldmodel.WorldModel.load(run)
+    options = {name: cell[name] for name in cell if name not in ("lesson", "steps")}
+    data = generated(folder.parent, "newton", 0, 1000)
+    fresh = worldmodel.train(data, steps=0, threads=1, progress=False, **OPTIONS, **options)
+    config = dataclasses.replace(fresh.record.train, steps=cell["steps"])
+    record = dataclasses.replace(fresh.record, train=config)
+    network, scale, length = fresh.network.train(), record.scales.target, config.context_length
+    lesson = lesson_of(cell["lesson"], cell["seed"])
+    seen, following = (
+        torch.from_numpy(x.astype(np.float32)[:, :, None]) for x in (lesson.seen, lesson.following)
+    )
+    optimizers = make_optimizers(network, config)
+    generator = torch.Generator().manual_seed(cell["seed"])
+    for step in range(cell["steps"]):
+        set_learning_rates(optimizers, config, step)
+        crops = random_crops(seen, config.crops_per_step, length, generator)
+        x, target = seen[crops], following[crops]
+        wanted = raw_target(config.target, x, target)[:, 1:] / scale
+        known = torch.isfinite(wanted)
+        loss = (network(x)[:, 1:] - wanted)[known].square().mean()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    model = worldmodel.WorldModel(network, record, cell["steps"])
+    model.save(run)
+    return model
 
 
 def row(cell: dict, folder: Path, finished: dict) -> dict:
     """Everything on a network: its setting, its truth, its scores and what each cost; what is
     finished stays, so that a new probe costs its own time alone."""
-    model = trained(cell, folder)
-    found = {**finished, **cell, **truth(model, cell["law"])}
+    began = time.process_time()
+    model = taught(cell, folder)
+    found = {"training_seconds": time.process_time() - began, **finished, **cell, **truth(model)}
     held_out = generated(folder.parent, "newton", 77, 600)
     number = zlib.crc32(name_of(*cell.values()).encode())
     network = Network(model, str(held_out), min(found["within_10"], found[KICKED]), number)
@@ -193,6 +147,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="networks, kept")
     parser.add_argument("table", type=Path, help="CSV of all networks that are finished")
     parser.add_argument("--share", default="0/1", help="which part of the work: K/N")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="begin no network after")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if not (found := re.fullmatch(r"(\d+)/(\d+)", options.share)):
@@ -201,35 +156,32 @@ def main() -> None:
     if part >= of:
         parser.error(f"--share is {options.share}; K is 0 to N - 1.")
     try:
-        work(options.folder, options.table, part, of)
+        work(options.folder, options.table, part, of, options.minutes)
     except ValueError as error:
         parser.error(str(error))
 
 
-def work(networks: Path, table: Path, part: int, of: int) -> None:
+def work(networks: Path, table: Path, part: int, of: int, minutes: float = np.inf) -> None:
     """Train and put to every probe what is not finished; write all rows.
 
     Raises:
         ValueError: if the settings are none, or a folder holds what is damaged or another's.
     """
-    cells = settings()
-    # what is finished at any time is a sample of the longest training first
-    shuffled = np.random.default_rng(0).permutation(len(cells))
-    order = sorted(shuffled, key=lambda place: -cells[place]["steps"])[part::of]
-    begun = time.monotonic()
-    for done, place in enumerate(order):
-        cell = cells[place]
+    cells, begun = settings()[part::of], time.monotonic()
+    for done, cell in enumerate(cells):
         folder = networks / name_of(*cell.values())
         path = folder / "row.json"
         finished = row_in(path) if path.is_file() else {}
         if {KICKED, *all_probes()} - finished.keys():
+            if time.monotonic() - begun > 60 * minutes:
+                break
             found = row(cell, folder, finished)
             write_json(path, found)
             spent = time.monotonic() - begun
             print(
-                f"{done + 1} of {len(order)}, {spent / 60:.1f} min: {cell['target']} "
-                f"{cell['context_length']} {cell['attention']} {cell['steps']} {cell['law']}: "
-                f"{found['within_10']:.3f}", flush=True,
+                f"{done + 1} of {len(cells)}, {spent / 60:.1f} min: {cell['lesson']} "
+                f"{cell['target']} {cell['context_length']} {cell['attention']}: "
+                f"{found['within_10']:.3f} {found[KICKED]:.3f}", flush=True,
             )  # fmt: skip
     rows = [row_in(path) for path in sorted(networks.glob("*/row.json"))]
     with written_aside(table) as aside:
@@ -239,7 +191,7 @@ def work(networks: Path, table: Path, part: int, of: int) -> None:
 def row_in(path: Path) -> dict:
     """What is finished of a network; ValueError if the file was damaged."""
     found = read_json(path)
-    if not isinstance(found, dict) or "law" not in found:
+    if not isinstance(found, dict) or "lesson" not in found:
         raise ValueError(f"{path} is damaged; remove it, and the network is measured again.")
     return found
 

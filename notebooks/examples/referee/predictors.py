@@ -2,8 +2,8 @@
 
     python notebooks/examples/referee/predictors.py networks notebooks/images/probes.csv out.csv
 
-uses the data sets of `networks.py` and its scores, from which each probe's line is taken: the
-paper's own, or the best of the networks where it draws none.
+uses the data sets of `networks.py` and its scores, from which a probe's threshold is taken where it
+has none of its own: the one that is best for the networks.
 """
 
 import argparse
@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from base import Network, all_probes
 from comparison import SHARES, compare, read
-from networks import DT, ROOT, generated, truth
+from grid import DT, truth
+from networks import ROOT, generated
 
 import worldmodel
 
@@ -21,16 +22,16 @@ EXAMPLES = ROOT.parent
 PREDICTORS = {
     "Newton's law": "zoo/law.py:make",
     "ellipse through 32 positions": "zoo/ellipse.py:make",
-    "spline lookup": "calibration/lookups.py:turning_spline",
-    "locally linear lookup": "calibration/lookups.py:linear",
     "nearest triple": "calibration/lookups.py:nearest",
+    "locally linear lookup": "calibration/lookups.py:linear",
+    "spline lookup": "calibration/lookups.py:turning_spline",
 }
 """Files and factories; a lookup gets the training orbits."""
 
 
 def scores(predictor: object, held_out: str) -> dict[str, float | None]:
     """Its truth on the grid, and its score by each probe; None where a probe needs a network."""
-    whole = truth(predictor, "newton")
+    whole = truth(predictor)
     shares = {name: whole[name] for name in SHARES}
     network = Network(predictor, held_out, min(shares.values()), 0)
     found: dict[str, float | None] = {**shares}
@@ -56,8 +57,8 @@ def verdicts(table: pd.DataFrame, rows: dict[str, dict]) -> list[tuple[str, ...]
     for _, each in table.iterrows():
         said = []
         for name in names:
-            line = rows[name]["line"]
-            line = rows[name]["best_line"] if line is None else line
+            line = rows[name]["threshold"]
+            line = rows[name]["best_threshold"] if line is None else line
             score = each[name]
             said.append("–" if pd.isna(score) else "yes" if score >= line else "no")
         shown.append((each["predictor"], *(f"{each[share]:.0%}" for share in SHARES), *said))
@@ -76,8 +77,8 @@ def main() -> None:
     for name, file in PREDICTORS.items():
         predictor = worldmodel.load_predictor(str(EXAMPLES / file), seed=0, data=data, dt=DT)
         found.append({"predictor": name, **scores(predictor, held_out)})
+        pd.DataFrame(found).to_csv(options.table, index=False, float_format="%.4g")
         print(f"{len(found)} of {len(PREDICTORS)}: {name}", flush=True)
-    pd.DataFrame(found).to_csv(options.table, index=False, float_format="%.4g")
     for line in verdicts(pd.read_csv(options.table), compare(read(options.networks))):
         print("| " + " | ".join(line) + " |")
 

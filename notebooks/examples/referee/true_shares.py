@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from networks import DT, kicked_past
+from grid import DT, kicked_past
 
 import orbits
 import worldmodel

@@ -12,5 +12,5 @@ PROBE = Probe(
     "exchange in a probed subspace",
     "causal probing as for language models, without subspaces learned by gradient; 300 states",
     score,
-    line=0.5,
+    threshold=0.5,
 )

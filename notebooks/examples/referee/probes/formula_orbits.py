@@ -10,8 +10,7 @@ def score(network: Network) -> float:
 
 PROBE = Probe(
     "formula, held-out orbits",
-    "Gao, Spratling and Gionfrida, arXiv:2501.13428v5: a formula fitted to predicted orbits; here "
-    "the power of r alone is fitted, which flatters the probe",
+    "this project: the trap of its first edition; the power of r alone is fitted",
     score,
-    line=-0.05,
+    threshold=-0.05,
 )

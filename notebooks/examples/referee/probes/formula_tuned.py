@@ -11,8 +11,8 @@ def score(network: Network) -> float:
 
 PROBE = Probe(
     "formula, fine-tuned vectors",
-    "Vafa et al., arXiv:2507.06952: symbolic regression of fine-tuned forces; here the power of r "
-    "alone is fitted, which flatters the probe",
+    "Vafa et al., arXiv:2507.06952, and Gao, Spratling and Gionfrida, arXiv:2501.13428v5: symbolic "
+    "regression of fine-tuned forces; here the power of r alone is fitted, which flatters it",
     score,
-    line=-0.05,
+    threshold=-0.05,
 )

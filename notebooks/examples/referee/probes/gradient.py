@@ -9,4 +9,4 @@ def score(network: Network) -> float:
     return -max(reading["radial_error"], reading["tangential_error"])
 
 
-PROBE = Probe("gradient of the Jacobian", "this project", score, line=-0.1)
+PROBE = Probe("gradient of the Jacobian", "this project", score, threshold=-0.1)

@@ -8,4 +8,4 @@ def score(network: Network) -> float:
     return network.read(KICK)["r2_1"]
 
 
-PROBE = Probe("kick, one step", "this project, first edition", score, line=0.9)
+PROBE = Probe("kick, one step", "this project, first edition", score, threshold=0.9)

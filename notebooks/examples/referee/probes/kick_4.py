@@ -9,4 +9,4 @@ def score(network: Network) -> float:
     return min(reading[f"r2_{step}"] for step in (1, 2, 4))
 
 
-PROBE = Probe("kick, up to four steps", "this project, second edition", score, line=0.9)
+PROBE = Probe("kick, up to four steps", "this project, second edition", score, threshold=0.9)

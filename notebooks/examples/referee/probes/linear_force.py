@@ -14,5 +14,5 @@ PROBE = Probe(
     "PhyIP, arXiv:2602.12218v1 (frozen layers, linear, ρ > 0.9, which is R² > 0.81), and Liu et "
     "al., arXiv:2602.06923 (R² of the force); ridge, 300 states, cross-validated over orbits",
     score,
-    line=0.9,
+    threshold=0.9,
 )

@@ -22,5 +22,5 @@ PROBE = Probe(
     "Fig. 6), which fits and judges on the same states by least squares; here ridge on 300 states, "
     "cross-validated over orbits",
     score,
-    line=0.0,
+    threshold=0.0,
 )

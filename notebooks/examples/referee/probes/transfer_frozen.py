@@ -14,5 +14,5 @@ PROBE = Probe(
     "PhyIP, arXiv:2602.12218: adaptation corrupts, so the network stays as it is; otherwise as "
     "`transfer_tuned`",
     score,
-    line=0.9,
+    threshold=0.9,
 )

@@ -11,8 +11,8 @@ def score(network: Network) -> float:
 
 PROBE = Probe(
     "transfer, fine-tuned",
-    "Vafa et al., arXiv:2507.06952, `force_magnitude`: 300 and 60 orbits for 9000 and 1000, 150 "
+    "Vafa et al., arXiv:2507.06952, `force_magnitude`: 300 and 60 orbits for 9000 and 1000, 80 "
     "steps",
     score,
-    line=0.9,
+    threshold=0.9,
 )
