@@ -12,10 +12,10 @@ standard deviation. The points of draw k come from `default_rng(k)`. The regress
 defaults. The driver fits one problem at a time, and seconds are around the fit alone.
 
 A problem is recovered if the variance left unexplained on the other rows is at most 2^-23
-(`numeric_recovery_val`); `structure` is srbf's `symbolic_recovery`, equal formulas with every number
-masked. It needs one of SimpliPy's engines: `--engine` names one that SimpliPy can download, or the
-path of its `config.yaml`; without one there are operators and no rules, which tell fewer equal
-formulas to be equal.
+(`numeric_recovery_val`); `structure` is srbf's `symbolic_recovery`, equal formulas with every
+number masked. It needs one of SimpliPy's engines: `--engine` names one that SimpliPy can download,
+or the path of its `config.yaml`; without one there are operators and no rules, which tell fewer
+equal formulas to be equal.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from typing import Any
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
+# after the threads are set
+# ruff: noqa: E402
 import numpy as np
 from simplipy import SimpliPyEngine
 from srbf import Benchmark, derive_metrics
@@ -53,8 +55,9 @@ def engine_of(name: str | None) -> SimpliPyEngine:
     """The judge's algebra: downloaded, from a file, or its operators alone."""
     if name:
         return SimpliPyEngine.load(name, install=True)
-    binary = {"+": ("+", 1), "-": ("-", 1), "*": ("*", 2), "/": ("simplipy.operators.div", 2),
-              "pow": ("simplipy.operators.pow", 3), "rootn": ("simplipy.operators.rootn", 3)}  # fmt: skip
+    own = "simplipy.operators."
+    binary = {"+": ("+", 1), "-": ("-", 1), "*": ("*", 2), "/": (own + "div", 2),
+              "pow": (own + "pow", 3), "rootn": (own + "rootn", 3)}  # fmt: skip
     operators: dict[str, dict[str, Any]] = {
         each: {"realization": realization, "alias": [], "arity": 2, "precedence": precedence,
                "commutative": each in "+*"}
@@ -63,7 +66,7 @@ def engine_of(name: str | None) -> SimpliPyEngine:
     # as in SimpliPy's own configurations: a sign binds between a product and a power
     precedences = {"neg": 2.5, "abs": 3, "inv": 4, "exp": 3}
     operators |= {
-        each: {"realization": f"simplipy.operators.{each}", "alias": [], "arity": 1,
+        each: {"realization": own + each, "alias": [], "arity": 1,
                "precedence": precedences.get(each, 2), "commutative": False}
         for each in ("neg", *UNARY)
     }  # fmt: skip
@@ -105,11 +108,12 @@ class Method:
             record["predicted_expression_prefix"] = normalize_expression(prefix)
             record["predicted_skeleton_prefix"] = normalize_skeleton(prefix)
             record["prediction_success"] = True
-        except Exception as error:  # noqa: BLE001 - a method's failure is one of its results
+        except Exception as error:  # a failure is one of a method's results
             record["fit_time"] = time.perf_counter() - start
             record["error"] = f"{type(error).__name__}: {error}"
-        print(f"{record['benchmark_eq_id']}: {record['status']}, {record['fit_time']:.1f} s, "
-              f"{record.get('predicted_expression')} {record['error'] or ''}", flush=True)  # fmt: skip
+        outcome = record.get("predicted_expression") or record["error"]
+        seconds = f"{record['fit_time']:.1f} s"
+        print(record["benchmark_eq_id"], record["status"], seconds, outcome, sep=", ", flush=True)
         return EvaluationResult(record)
 
 
@@ -172,7 +176,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first draw")
     parser.add_argument("--engine", help="SimpliPy's engine: a name, or its config.yaml")
     parser.add_argument("--out", type=Path, required=True, help="folder of srbf's result files")
-    parser.add_argument("--table", type=Path, help="write this CSV of the results, and search nothing")
+    parser.add_argument("--table", type=Path, help="write results as this CSV, and search nothing")
     given = parser.parse_args()
     engine = engine_of(given.engine)
     if given.table:
@@ -182,7 +186,9 @@ def main() -> None:
     known = {path.stem: path for path in sorted(given.catalogs.glob("*.yaml"))}
     unknown = set(given.catalog or known) - set(known)
     if unknown or not known:
-        parser.error(f"--catalog {' '.join(sorted(unknown))}: there are {', '.join(known) or 'none'}.")
+        parser.error(
+            f"--catalog {' '.join(sorted(unknown))}: there are {', '.join(known) or 'none'}."
+        )
     given.out.mkdir(parents=True, exist_ok=True)
     for name in given.catalog or known:
         for draw in range(given.first, given.first + given.draws):
