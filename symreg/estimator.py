@@ -121,11 +121,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         """
         for name, values in {"y": y, "sigma": sigma, "sample_weight": sample_weight}.items():
             require_no_unit(values, name)
-        if (columns := np.asarray(y).shape[1:]) and columns != (1,):
-            raise ValueError(
-                f"y has the shape {np.shape(y)}; a law has one target. MultiOutputRegressor of "
-                "sklearn.multioutput, around this regressor, finds one law for each column."
+        if (shape := np.asarray(y).shape)[1:] not in ((), (1,)):
+            several = (
+                "scikit-learn's MultiOutputRegressor around this finds one law for each column."
             )
+            raise ValueError(f"y has the shape {shape}; a law has one target. {several}")
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
         # without this scikit-learn takes their numbers
@@ -305,10 +305,10 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         if index is None:
             return self.recovery_.formula
         rows = self.equations_["sympy_format"]
-        if not len(rows):
-            raise ValueError("equations_ has no rows, since nothing was searched; leave index out.")
         if index not in rows.index:
-            raise ValueError(f"equations_ has the rows 0 to {len(rows) - 1}, and none {index}.")
+            raise ValueError(
+                f"equations_ has {len(rows)} row(s), counted from 0, and none {index}."
+            )
         return rows[index]
 
     def latex(self, index: int | None = None, precision: int = 3) -> str:

@@ -58,9 +58,9 @@ def rows(searched):
     assert np.shape(searched.predict(X, last)) == (60,)
     assert searched.sympy(last) is not None
     assert searched.latex(last)
-    with pytest.raises(ValueError, match="has the rows"):
+    with pytest.raises(ValueError, match="counted from 0, and none"):
         searched.predict(X, last + 1)
-    with pytest.raises(ValueError, match="nothing was searched"):
+    with pytest.raises(ValueError, match="has 0 row"):
         fitted().predict(X, 0)
 
 

@@ -1,9 +1,9 @@
 """Somebody else's judge: srbf's driver, data and metrics, with `LawRegressor` as the method.
 
-    tests/benchmarks/srbf_environment.sh ~/srbf
-    ~/srbf/bin/python tests/benchmarks/srbf_judge.py --catalogs FOLDER --catalog fastsrb.v2 \\
+    notebooks/benchmarks/srbf/environment.sh ~/srbf
+    ~/srbf/bin/python notebooks/benchmarks/srbf/judge.py --catalogs FOLDER --catalog fastsrb.v2 \\
         --noise 0 --draws 1 --out results
-    ~/srbf/bin/python tests/benchmarks/srbf_judge.py --out results --table srbf.csv
+    ~/srbf/bin/python notebooks/benchmarks/srbf/judge.py --out results --table srbf.csv
 
 `--catalogs` holds catalogs of symbolic-data as YAML. Each draw of each catalog is one run of srbf's
 `Benchmark`, whose own store writes every problem when it ends; a run that was stopped goes on.
