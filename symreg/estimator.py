@@ -121,6 +121,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         """
         for name, values in {"y": y, "sigma": sigma, "sample_weight": sample_weight}.items():
             require_no_unit(values, name)
+        if (shape := np.asarray(y).shape)[1:] not in ((), (1,)):
+            several = "MultiOutputRegressor, of scikit-learn, finds one law for each column."
+            raise ValueError(f"y has the shape {shape}; a law has one target. {several}")
         targets = pd.Series(np.asarray(y).ravel())
         kind = pd.api.types.infer_dtype(targets)
         # without this scikit-learn takes their numbers
@@ -301,7 +304,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             return self.recovery_.formula
         rows = self.equations_["sympy_format"]
         if index not in rows.index:
-            raise ValueError(f"equations_ has the rows 0 to {len(rows) - 1}, and none {index}.")
+            raise ValueError(f"equations_ has {len(rows)} rows, counted from 0, and none {index}.")
         return rows[index]
 
     def latex(self, index: int | None = None, precision: int = 3) -> str:

@@ -36,6 +36,30 @@ def test_powers_and_masses_of_simulated_worlds(law, exponent, noise, world, nois
         assert mass.value == pytest.approx(truth, rel=1e-3)
 
 
+@pytest.mark.needs("rebound")
+@pytest.mark.parametrize("known", [{}, {"reference": "body1", "reference_mass": 5.0}])
+def test_a_simulation_of_rebound_is_weighed_in_its_units(known):
+    """With G = 1, au and solar masses its year lasts 2 pi; a known mass replaces all units."""
+    rebound = pytest.importorskip("rebound")
+    unit = known.get("reference_mass", 1.0)
+    simulation = rebound.Simulation()
+    simulation.integrator = "ias15"
+    for planet in ({"m": unit}, {"m": 1e-3 * unit, "a": 1.0, "e": 0.05},
+                   {"m": 3e-4 * unit, "a": 2.2, "e": 0.1, "f": 1.0}):  # fmt: skip
+        simulation.add(**planet)
+    simulation.move_to_com()
+    times = np.linspace(0, 12 * 2 * np.pi / np.sqrt(unit), 1500)
+    states = np.empty((1, len(times), 3, 3))
+    for k, time in enumerate(times):
+        simulation.integrate(time)
+        states[0, k] = [[each.x, each.y, each.z] for each in simulation.particles]
+    scale = 1.0 if known else 2 * np.pi
+    found = symreg.weigh(orbits.from_arrays(states, time=times / scale), **known)
+    assert found.law == "newton"
+    masses = [mass.value for mass in found.masses]
+    np.testing.assert_allclose(masses, unit * np.array([1, 1e-3, 3e-4]), rtol=1e-8)
+
+
 @pytest.mark.slow
 def test_a_screened_force_is_no_power(world):
     data = world("yukawa(length=2)", seed=1)
