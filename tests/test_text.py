@@ -20,6 +20,11 @@ OF_THE_FIELD = {
     "predicts": r"\bforet(ell|old)",
     "indistinguishable": r"not to be told",
     "narrowly": r"\bjust about\b",
+    "is no evidence": r"\bshows nothing\b",
+    "does not follow an exchange": r"\bprobe that is not followed\b",
+    "the same in Python": r"\bthe way of `",
+    "it needs no GPU": r"\bno GPU, no\b",
+    "obeys the force": r"\bh(o|e)lds? the force\b",
     "is right about the force": r"know(s|n)? (the|a|no) force\b|believes? in (newton|the law)",
 }
 

@@ -1,6 +1,6 @@
 """The kick test: change the velocity or the mass in mid-orbit and see whether the model follows.
 
-A model that holds the force needs only the present state; one that fits an ellipse to the past is
+A model that obeys the force needs only the present state; one that fits an ellipse to the past is
 wrong until the kick has left its context.
 """
 

@@ -1,4 +1,4 @@
-"""Conservation: whoever holds the force keeps energy and angular momentum on a roll-out."""
+"""Conservation: whoever obeys the force keeps energy and angular momentum on a roll-out."""
 
 from base import ROLLOUT, Network, Probe
 

@@ -1,4 +1,4 @@
-"""Roll-outs: whoever holds the force predicts far ahead."""
+"""Roll-outs: whoever obeys the force predicts far ahead."""
 
 from base import ROLLOUT, Network, Probe
 
