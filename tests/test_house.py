@@ -48,7 +48,7 @@ LIMITS = {
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
     # that holds for the judging too
     "symreg": {
-        "code_lines": 17780,
+        "code_lines": 17790,
         "options": 121,
         "bare_numbers": 555,
         "imports_in_functions": 26,

@@ -216,8 +216,8 @@ def _ratio(part: Tensor, whole: Tensor) -> Tensor:
 
 
 class KnownForce(nn.Module):
-    """The positive control: `hidden` carries the force in known directions, from which the prediction
-    is made.
+    """The positive control: `hidden` carries the force in known directions, from which the
+    prediction is made.
 
     Position and velocity, also in `hidden`, are not used there: inertia bypasses it. All orbits
     have one GM.
