@@ -1,4 +1,4 @@
-"""The paper: its sources exist, and its numbers stand on pages that are compared with their files."""
+"""The paper: its sources exist; its numbers stand on pages that are compared with their files."""
 
 import re
 from pathlib import Path
