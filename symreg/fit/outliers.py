@@ -19,7 +19,7 @@ from scipy.spatial import KDTree
 
 from orbits.printing import plural
 from symreg.fit.noise import NORMAL_MEDIAN, ranks_of, robust_spread
-from symreg.fit.predictable import beside_others
+from symreg.fit.predictable import MOST_COLUMNS, beside_others
 from symreg.fit.refine import CLEARLY_BETTER, Law, refit_law
 from symreg.fit.samples import Samples
 
@@ -73,7 +73,7 @@ def outlying_rows(samples: Samples) -> np.ndarray:
 def _beside_smooth(samples: Samples) -> np.ndarray:
     """(row,) values beside their neighbours', or beside what the others predict."""
     X, y = samples.measured, samples.y
-    if len(y) <= MOST_PREDICTED:
+    if len(y) <= MOST_PREDICTED and X.shape[1] <= MOST_COLUMNS:
         return beside_others(y, X)
     return _beside_neighbours(y, X) / (robust_spread(y) or 1.0)
 

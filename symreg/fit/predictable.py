@@ -21,6 +21,8 @@ from symreg.fit.noise import robust_spread
 
 MOST_ROWS = 300
 """Drawn at random: a fit takes the cube of them, a third of a second."""
+MOST_COLUMNS = 10
+"""Features of which rows tell a smooth function: in more dimensions no row is near another."""
 IGNORED = 1e6
 """Variance, beside one of about one, of a row that is to have no weight."""
 STARTS = (0.3, 1.5)

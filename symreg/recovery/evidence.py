@@ -17,7 +17,7 @@ from symreg.fit.expansions import (
     smooth_probability,
 )
 from symreg.fit.noise import LARGEST, misfit_probability, smooth_mean_square
-from symreg.fit.predictable import predictable
+from symreg.fit.predictable import MOST_COLUMNS, predictable
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
@@ -29,8 +29,6 @@ EXACT, NOISELESS = 1e-11, 1e-6
 """Of a table in double precision: errors, relative to the target's size, below which a formula
 leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
 2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
-MOST_COLUMNS = 10
-"""In which what a formula leaves is looked for; of more, in its own."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
 

@@ -202,3 +202,13 @@ def test_a_wrong_row_among_both_signs_is_seen_whatever_the_law(law):
         y = samples.y.copy()
         y[3] = WRONG[value](y[3])
         assert list(np.flatnonzero(outlying_rows(replace(samples, y=y)))) == [3]
+
+
+def test_a_wrong_row_among_both_signs_is_seen_beside_many_columns(monkeypatch):
+    """No row is near another in thirty dimensions: no smooth function of them is learned there."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(1, 3, (200, 30)), rng.standard_normal(200)
+    y[17] = 60.0
+    monkeypatch.setattr("symreg.fit.outliers.beside_others", None)
+    samples = Samples(X, y, tuple(f"x{i}" for i in range(30)), np.arange(200))
+    assert np.flatnonzero(outlying_rows(samples)).tolist() == [17]
