@@ -109,7 +109,7 @@ def recover(
     groups: str | None = ...,
     units: tuple[str, ...] | str | collections.abc.Mapping[str, str] = ...,
     sigma: str | None = ...,
-    errors: typing.Literal['additive', 'relative', 'logarithmic'] | None = ...,
+    errors: typing.Literal['additive', 'relative', 'logarithmic', 'counts'] | None = ...,
     trials: str | None = ...,
     sigma_of: tuple[str, ...] | str | collections.abc.Mapping[str, str | float] = ...,
     per_group: str | None = ...,
