@@ -11,11 +11,10 @@ from jaxtyping import Float
 FINEST = 26
 """Significant bits that are looked for: those of single precision, and two for a sum."""
 EPS = float(np.finfo(float).eps)
+Places = Float[np.ndarray, "state axis"]
 
 
-def grain(
-    answers: Float[np.ndarray, "state axis"], here: Float[np.ndarray, "state axis"]
-) -> Float[np.ndarray, "state axis"]:
+def grain(answers: Places, here: Places) -> Places:
     """The spacing of the numbers that answers are chosen from, au; 0 where none shows.
 
     Args:
@@ -34,6 +33,12 @@ def grain(
             spacing[known] = found
             break
     return spacing
+
+
+def rounding_error(answers: Places, here: Places) -> Float[np.ndarray, " state"]:
+    """By how much the rounding of answers puts them off, au: a number rounded to q is off by q/√12,
+    rms. The arguments are those of `grain`."""
+    return np.asarray(np.sqrt(np.sum(grain(answers, here) ** 2, axis=1) / 12))
 
 
 def _even(values: np.ndarray, exact: float) -> float:

@@ -94,7 +94,7 @@ class ErrorModel:
             errors = np.where(errors > 0, errors, float(np.max(np.abs(samples.y))) or 1.0)
             return replace(samples, errors=errors, weights=None)
         if self.kind == "counts":
-            known = np.sqrt(np.maximum(predicted, HALF_A_COUNT))
+            known = root_of(predicted)
         elif self.rounded:
             known = rounding_of(law, samples)
         else:
@@ -111,6 +111,11 @@ def binomial(shares: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
     assert trials is not None  # for the type checker: chosen for such samples only
     likely = (np.clip(shares, 0.0, 1.0) * trials + 0.5) / (trials + 1)
     return np.asarray(np.sqrt(likely * (1 - likely) / trials))
+
+
+def root_of(counts: np.ndarray) -> np.ndarray:
+    """(row,) what the errors of expected counts go like."""
+    return np.asarray(np.sqrt(np.maximum(counts, HALF_A_COUNT)))
 
 
 def are_counts(y: np.ndarray) -> bool:
@@ -182,19 +187,19 @@ def _of_target(
     zeros = bool((samples.scale == 0).any())  # they have no relative error
     if not zeros:
         relative += 2 * float(np.sum(np.log(samples.scale / size)))
+    even = min(others, key=lambda law: law.criterion(rows, 0.0))
+    rest = even.criterion(rows, 0.0)
     if noise == "counts" or (noise is None and are_counts(samples.y)):
-        even = min(others, key=lambda law: law.criterion(rows, 0.0))
         counts = ErrorModel("counts", law=even)
         under = counts.of(samples)
         assert under.errors is not None  # for the type checker: that model gives them
         ours = min(refit(law, under).criterion(rows, 0.0) for law in others)
         ours += 2 * float(np.sum(np.log(under.errors / size)))
-        rest = even.criterion(rows, 0.0)
         if noise == "counts" or ours < (rest if zeros else min(rest, relative)):
             return _following(counts, laws, under, samples, refit)
     if noise is None and shown[0].mean_square > LARGEST_RELATIVE**2:
         noise = _of_large(shown, others, samples, size, refit)
-    if noise is None and (zeros or min(law.criterion(rows, 0.0) for law in others) < relative):
+    if noise is None and (zeros or rest < relative):
         noise = "additive"
     if noise == "additive":
         return additive, [refit(law, additive.of(samples)) for law in laws]

@@ -27,6 +27,7 @@ from orbits.tables import as_table
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate
+from symreg.fit.errors import root_of
 from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
@@ -145,6 +146,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
     with threadpool_limits(1, "blas"):
         message = f"search {plural(problem.rows, 'row')} with {engine.name}: {reason}"
         watch.say(lambda: message, True)
+        # with a fifth of both for permuted targets, all keeps within 1.5 times the limit
         judging = max(JUDGING, 0.3 * watch.seconds)
         search = Search(engine, spelt, watch, judging, read, problem.units, guard=guard)
         finding = find(problem, search)
@@ -350,7 +352,7 @@ def noise_of(finding: Finding) -> str:
     law, samples, kind = finding.law, finding.samples, finding.selection.errors.kind
     predicted = law.values(samples)
     with np.errstate(all="ignore"):
-        of_root = np.std((samples.y - predicted) / np.sqrt(predicted))
+        of_root = np.std((samples.y - predicted) / root_of(predicted))
         sizes = {
             "additive": f"additive, {np.std(samples.y - predicted):.2g}",
             "relative": f"relative, {100 * np.std(samples.y / predicted):.2g} %",

@@ -25,7 +25,7 @@ from worldmodel.examiner.questions import (
     questions_of,
 )
 from worldmodel.examiner.states import DENSITY, World
-from worldmodel.grain import grain
+from worldmodel.grain import rounding_error
 from worldmodel.predictor import ArcPredictor
 
 RIGHT = 0.1
@@ -244,8 +244,7 @@ def _rows(world: World, questions: Questions, answers: np.ndarray, as_flow: bool
     visitor = ((r < world.radius[0]) | (r > world.radius[1])).any(axis=1)
     columns = (questions.gm, questions.true, implied(world, questions, answers, as_flow))
     named = (questions.family, questions.past, questions.step, questions.orbit, visitor)
-    # a number rounded to q is off by q/√12
-    coarse = np.sqrt(np.sum(grain(answers, questions.context[:, -1]) ** 2, axis=1) / 12)
+    coarse = rounding_error(answers, questions.context[:, -1])
     return Answers(questions.context[:, -1], questions.velocity, *columns, *named, coarse)
 
 

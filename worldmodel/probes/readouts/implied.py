@@ -9,8 +9,11 @@ from jaxtyping import Float
 
 from orbits.printing import plural
 from worldmodel import probes
-from worldmodel.grain import grain
+from worldmodel.grain import rounding_error
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
+
+
+Places = Float[np.ndarray, "orbit time body axis"]
 
 
 @dataclass(frozen=True)
@@ -61,18 +64,13 @@ class Implied(ReadOut):
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
 
-def rounding(
-    predicted: Float[np.ndarray, "orbit time body axis"],
-    position: Float[np.ndarray, "orbit time body axis"],
-    moved: Float[np.ndarray, "orbit time body axis"],
-) -> float | None:
+def rounding(predicted: Places, position: Places, moved: Places) -> float | None:
     """Median error by which next positions (au) are rounded, beside what the acceleration moves in
     a step (au); None where it moves nothing."""
     known = np.isfinite(moved).all(axis=-1) & moved.any(axis=-1)
     if not known.any():
         return None
-    # a number rounded to q is off by q/√12
-    coarse = np.linalg.norm(grain(predicted[known], position[known]), axis=1) / np.sqrt(12)
+    coarse = rounding_error(predicted[known], position[known])
     return float(np.median(coarse / np.linalg.norm(moved[known], axis=1)))
 
 
