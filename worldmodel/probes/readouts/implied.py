@@ -12,7 +12,6 @@ from worldmodel import probes
 from worldmodel.grain import rounding_error
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
-
 Places = Float[np.ndarray, "orbit time body axis"]
 
 
