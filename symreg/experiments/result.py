@@ -183,8 +183,8 @@ class Run(Result):
         for name, source in self.results.items():
             law = source.recovery
             rows.append((
-                name, words.shortened(law.expression or "none", 44), words.IN_WORDS[law.verdict],
-                words.interval(law.constant, ".2f"), words.interval(law.exponent, ".3f"),
+                name, words.shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
+                words.interval(law.constant), words.interval(law.exponent, ".3f"),
                 words.fixed(source.r2), words.percent(self.far_error(name), 1, ""),
             ))  # fmt: skip
         return rows
