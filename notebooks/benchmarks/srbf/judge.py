@@ -12,7 +12,9 @@ standard deviation. The points of draw k come from `default_rng(k)`. The regress
 defaults. The driver fits one problem at a time, and seconds are around the fit alone.
 
 A problem is recovered if the variance left unexplained on the other rows is at most 2^-23
-(`numeric_recovery_val`); `structure` is srbf's `symbolic_recovery`, equal formulas with every
+(`numeric_recovery_val`): by the numbers that `predict` uses, which are fitted, and `as_written` by
+those of the formula that is printed, which are simple ones where their intervals hold one.
+`structure` is srbf's `symbolic_recovery`, equal formulas with every
 number masked. It needs one of SimpliPy's engines: `--engine` names one that SimpliPy can download,
 or the path of its `config.yaml`; without one there are operators and no rules, which tell fewer
 equal formulas to be equal.
@@ -32,6 +34,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # after the threads are set
 # ruff: noqa: E402
 import numpy as np
+import sympy
 from simplipy import SimpliPyEngine
 from srbf import Benchmark, derive_metrics
 from srbf.core import EvaluationResult, EvaluationSample
@@ -45,8 +48,8 @@ import symreg
 
 FITTED, JUDGED = 512, 512
 """Rows, by srbf's protocol."""
-COLUMNS = ("catalog", "law", "draw", "noise", "fvu", "recovered", "structure", "found", "status",
-           "seconds", "processor", "formula")  # fmt: skip
+COLUMNS = ("catalog", "law", "draw", "noise", "fvu", "recovered", "as_written", "structure",
+           "found", "status", "seconds", "processor", "formula")  # fmt: skip
 UNARY = ("abs", "inv", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
          "asinh", "acosh", "atanh", "exp", "log")  # fmt: skip
 
@@ -100,6 +103,8 @@ class Method:
             record["predicted_expression"] = text = str(model.sympy())
             for key, x in {"y_pred": sample.x_support, "y_pred_val": sample.x_validation}.items():
                 record[key] = model.predict(x).reshape(-1, 1)
+            record["written"] = model.recovery_.written
+            record["y_written"] = _values(model, sample.x_validation)
             arity = self.simplipy_engine.operator_arity
             # our columns are x0, x1, ..., the judge's x1, x2, ...
             names = {"E": "e"} | {f"x{k}": f"x{k + 1}" for k in range(sample.x_support.shape[1])}
@@ -116,6 +121,15 @@ class Method:
         seconds = f"{record['fit_time']:.1f} s"
         print(record["benchmark_eq_id"], record["status"], seconds, outcome, sep=", ", flush=True)
         return EvaluationResult(record)
+
+
+def _values(model: symreg.LawRegressor, x: np.ndarray) -> np.ndarray:
+    """(row, 1) of the formula as it is printed."""
+    formula = model.recovery_.sympy(model.recovery_.written)
+    columns = {f"x{k}": column for k, column in enumerate(x.T.astype(float))}
+    symbols = sorted(formula.free_symbols, key=str)
+    values = sympy.lambdify(symbols, formula, "numpy")(*(columns[str(each)] for each in symbols))
+    return np.broadcast_to(np.asarray(values, dtype=float), len(x)).reshape(-1, 1).copy()
 
 
 def run(catalog: Path, noise: float, draw: int, out: Path, engine: SimpliPyEngine) -> None:
@@ -144,15 +158,21 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
     rows = []
     for path in sorted(out.glob("*.pkl")):
         catalog, noise, draw = path.stem.split("@")
-        judged = derive_metrics(_stored(path), engine=engine)
+        stored = _stored(path)
+        judged = derive_metrics(stored, engine=engine)
+        if "y_written" in stored:
+            as_written = derive_metrics(stored | {"y_pred_val": stored["y_written"]}, engine=engine)
+            judged["as_written"] = as_written["numeric_recovery_val"]
         for k, law in enumerate(judged["benchmark_eq_id"]):
             at = {key: each[k] for key, each in judged.items()}
             if at["placeholder"]:
-                rows.append([catalog, law, draw, noise, "", "", "", "", "no table", *[""] * 3])
+                rows.append([catalog, law, draw, noise, "", "", "", "", "", "no table", *[""] * 3])
                 continue
             rows.append([
                 catalog, law, draw, noise, f"{at['fvu_val']:.3g}",
-                int(at["numeric_recovery_val"]), int(at["symbolic_recovery"]), int(at["found"]),
+                int(at["numeric_recovery_val"]),
+                int(at["as_written"]) if "as_written" in at else "",
+                int(at["symbolic_recovery"]), int(at["found"]),
                 at["status"], f"{at['fit_time']:.1f}",
                 f"{at['cpu_time']:.1f}" if at.get("cpu_time") else "",
                 at.get("predicted_expression") or "",
@@ -163,10 +183,12 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
         writer.writerows(rows)
     for catalog, noise in sorted({(row[0], row[3]) for row in rows}):
         mine = [row for row in rows if (row[0], row[3]) == (catalog, noise) and row[5] != ""]
-        shares = np.mean([[row[5], row[6], row[7], float(row[9])] for row in mine], axis=0)
-        print(f"{catalog} at {noise}: {len(mine)} problems, recovered {shares[0]:.3f}, structure "
-              f"{shares[1]:.3f}, found {shares[2]:.3f}, "
-              f"median {np.median([float(row[9]) for row in mine]):.1f} s")  # fmt: skip
+        shares = np.mean([[row[5], row[7], row[8]] for row in mine], axis=0)
+        written = [row[6] for row in mine if row[6] != ""]
+        also = f" ({np.mean(written):.3f} as written)" if len(written) == len(mine) else ""
+        print(f"{catalog} at {noise}: {len(mine)} problems, recovered {shares[0]:.3f}{also}, "
+              f"structure {shares[1]:.3f}, found {shares[2]:.3f}, "
+              f"median {np.median([float(row[10]) for row in mine]):.1f} s")  # fmt: skip
 
 
 def main() -> None:
