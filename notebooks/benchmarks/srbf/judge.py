@@ -12,8 +12,8 @@ standard deviation. The points of draw k come from `default_rng(k)`. The regress
 defaults. The driver fits one problem at a time, and seconds are around the fit alone.
 
 A problem is recovered if the variance left unexplained on the other rows is at most 2^-23
-(`numeric_recovery_val`): by the numbers that `predict` uses, which are fitted, and `as_written` by
-those of the formula that is printed, which are simple ones where their intervals hold one.
+(`numeric_recovery_val`). Numbers that the rows do not tell from simple ones are simple in what the
+regressor predicts; `as_fitted` judges the same formula with every number as it was fitted.
 `structure` is srbf's `symbolic_recovery`, equal formulas with every
 number masked. It needs one of SimpliPy's engines: `--engine` names one that SimpliPy can download,
 or the path of its `config.yaml`; without one there are operators and no rules, which tell fewer
@@ -48,7 +48,7 @@ import symreg
 
 FITTED, JUDGED = 512, 512
 """Rows, by srbf's protocol."""
-COLUMNS = ("catalog", "law", "draw", "noise", "fvu", "recovered", "as_written", "structure",
+COLUMNS = ("catalog", "law", "draw", "noise", "fvu", "recovered", "as_fitted", "structure",
            "found", "status", "seconds", "processor", "formula")  # fmt: skip
 UNARY = ("abs", "inv", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
          "asinh", "acosh", "atanh", "exp", "log")  # fmt: skip
@@ -103,8 +103,7 @@ class Method:
             record["predicted_expression"] = text = str(model.sympy())
             for key, x in {"y_pred": sample.x_support, "y_pred_val": sample.x_validation}.items():
                 record[key] = model.predict(x).reshape(-1, 1)
-            record["written"] = model.recovery_.written
-            record["y_written"] = _values(model, sample.x_validation)
+            record["y_fitted"] = _values(model, sample.x_validation)
             arity = self.simplipy_engine.operator_arity
             # our columns are x0, x1, ..., the judge's x1, x2, ...
             names = {"E": "e"} | {f"x{k}": f"x{k + 1}" for k in range(sample.x_support.shape[1])}
@@ -124,9 +123,11 @@ class Method:
 
 
 def _values(model: symreg.LawRegressor, x: np.ndarray) -> np.ndarray:
-    """(row, 1) of the formula as it is printed."""
-    formula = model.recovery_.sympy(model.recovery_.written)
-    columns = {f"x{k}": column for k, column in enumerate(x.T.astype(float))}
+    """(row, 1) of the formula with every number as it was fitted."""
+    law = model.recovery_
+    fitted = {name: number.value for name, number in law.coefficients.items()}
+    formula = law.sympy(law.form if law.form and None not in fitted.values() else law.expression)
+    columns = {f"x{k}": column for k, column in enumerate(x.T.astype(float))} | fitted
     symbols = sorted(formula.free_symbols, key=str)
     values = sympy.lambdify(symbols, formula, "numpy")(*(columns[str(each)] for each in symbols))
     return np.broadcast_to(np.asarray(values, dtype=float), len(x)).reshape(-1, 1).copy()
@@ -160,9 +161,9 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
         catalog, noise, draw = path.stem.split("@")
         stored = _stored(path)
         judged = derive_metrics(stored, engine=engine)
-        if "y_written" in stored:
-            as_written = derive_metrics(stored | {"y_pred_val": stored["y_written"]}, engine=engine)
-            judged["as_written"] = as_written["numeric_recovery_val"]
+        if "y_fitted" in stored:
+            fitted = derive_metrics(stored | {"y_pred_val": stored["y_fitted"]}, engine=engine)
+            judged["as_fitted"] = fitted["numeric_recovery_val"]
         for k, law in enumerate(judged["benchmark_eq_id"]):
             at = {key: each[k] for key, each in judged.items()}
             if at["placeholder"]:
@@ -171,7 +172,7 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
             rows.append([
                 catalog, law, draw, noise, f"{at['fvu_val']:.3g}",
                 int(at["numeric_recovery_val"]),
-                int(at["as_written"]) if "as_written" in at else "",
+                int(at["as_fitted"]) if "as_fitted" in at else "",
                 int(at["symbolic_recovery"]), int(at["found"]),
                 at["status"], f"{at['fit_time']:.1f}",
                 f"{at['cpu_time']:.1f}" if at.get("cpu_time") else "",
@@ -184,8 +185,8 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
     for catalog, noise in sorted({(row[0], row[3]) for row in rows}):
         mine = [row for row in rows if (row[0], row[3]) == (catalog, noise) and row[5] != ""]
         shares = np.mean([[row[5], row[7], row[8]] for row in mine], axis=0)
-        written = [row[6] for row in mine if row[6] != ""]
-        also = f" ({np.mean(written):.3f} as written)" if len(written) == len(mine) else ""
+        fitted = [row[6] for row in mine if row[6] != ""]
+        also = f" ({np.mean(fitted):.3f} as fitted)" if len(fitted) == len(mine) else ""
         print(f"{catalog} at {noise}: {len(mine)} problems, recovered {shares[0]:.3f}{also}, "
               f"structure {shares[1]:.3f}, found {shares[2]:.3f}, "
               f"median {np.median([float(row[10]) for row in mine]):.1f} s")  # fmt: skip
