@@ -465,7 +465,7 @@ PROTOCOLS = runpy.run_path(str(ROOT / "notebooks" / "examples" / "information" /
     ids=lambda protocol: protocol.name,
 )
 def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(protocol):
-    page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
+    page = (LOG / "information.md").read_text()
     table = page[page.index("| protocol |") :].split("\n\n")[0].splitlines()
     heads, _, *rows = (tuple(line.strip("| ").split(" | ")) for line in table)
     assert heads == PROTOCOLS["HEADS"]
@@ -474,7 +474,7 @@ def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(pro
 
 
 def test_what_the_page_says_beside_that_table_is_printed_too():
-    page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
+    page = (LOG / "information.md").read_text()
     printed = "\n".join(PROTOCOLS["facts"]())
     for found, said in (
         ("0.01916 yr: second difference in bins 1.02 at 1 au, 0.00396 at 16 au", "is 1.02 bins"),
