@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.metrics import roc_auc_score
 
 import orbits
 import symreg
@@ -512,6 +513,8 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     found |= {f"{share:.0%}" for row in rows.values() for share in row["fooled"].values()}
     found |= {f"{share:.0%}" for share in script["share_right"](table)}
     found |= {f"{-change:.0%}" for change in script["past_ignored"](table)}
+    has = script["share_right"](table) >= script["HAS"]
+    found.add(f"{roc_auc_score(has, table['target'] == 'residual'):.2f}")
     predictors = runpy.run_path(str(folder / "predictors.py"))
     scores = pd.read_csv(ROOT / "notebooks" / "images" / "predictors.csv")
     found |= {f"{share:.0%}" for name in script["SHARES"] for share in scores[name]}
