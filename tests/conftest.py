@@ -1,5 +1,9 @@
 """What the tests of every package share."""
 
+import json
+import re
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -32,6 +36,33 @@ def refused(capsys):
         return said
 
     return run
+
+
+@pytest.fixture(scope="session")
+def told_by_browser():
+    """What a page writes into its title, as JSON, when Chromium opens it; nothing may be logged."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+    if browser is None:
+        pytest.skip("no Chromium on this machine to open the page with")
+
+    def told(page, *flags, dark=False):
+        done = subprocess.run(
+            [
+                browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                f"--user-data-dir={page.parent / 'profile'}", "--window-size=1500,2100",
+                f"--blink-settings=preferredColorScheme={0 if dark else 1}", *flags,
+                "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom",
+                page.as_uri(),
+            ],
+            capture_output=True, text=True, timeout=180, check=True,
+        )  # fmt: skip
+        assert "CONSOLE" not in done.stderr, done.stderr
+        title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
+        assert title, done.stdout[:300]
+        return json.loads(title[1])
+
+    return told
 
 
 def doors():

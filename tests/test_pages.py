@@ -1,5 +1,6 @@
 """The documentation: what its pages show is understood and runs, and the site builds strictly."""
 
+import json
 import re
 import runpy
 import shlex
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.metrics import roc_auc_score
 
 import orbits
 import symreg
@@ -188,6 +190,32 @@ def test_the_figure_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
     assert out.stat().st_size > 0
     assert list(pd.read_csv(table)["target"]) == ["residual", "displacement"]
     assert "seed 3, displacement, 5 steps: next position off by" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_moving_picture_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
+    script = ROOT / "notebooks" / "examples" / "home" / "kick.py"
+    out = tmp_path / "kick.html"
+    monkeypatch.setattr(sys, "argv", [str(script), str(out), "--orbits", "80", "--steps", "5"])
+    monkeypatch.syspath_prepend(script.parent)  # as for a script
+    runpy.run_path(str(script), run_name="__main__")
+    assert "trained on the displacement: force off by" in capsys.readouterr().out
+    committed = (ROOT / "notebooks" / "images" / "kick.html").read_text()
+    page, old = (text.partition('id="shown">')[0] for text in (out.read_text(), committed))
+    assert page == old, "draw images/kick.html anew"
+
+
+def test_the_home_page_says_what_its_moving_picture_shows():
+    picture = (ROOT / "notebooks" / "images" / "kick.html").read_text()
+    shown = json.loads(re.search(r'id="shown">(.*)</script>', picture)[1])
+    step = np.array(shown["step"])
+    left, right = (100 * np.array(panel["error"]) for panel in shown["panels"])
+    page = " ".join((ROOT / "notebooks" / "index.md").read_text().split())
+    before, after, later = step <= 0, (step > 0) & (step <= 8), step >= 32
+    assert f"off by at most {left[before].max():.0f} and {right[before].max():.0f} %" in page
+    assert f"the left one is off by {left[after].min():.0f} to {left[after].max():.0f} %" in page
+    assert f"the right one by {right[after].min():.0f} to {right[after].max():.0f} %" in page
+    assert f"by {right[later].min():.0f} to {right[later].max():.0f} % when the old" in page
 
 
 @pytest.mark.parametrize("page", ["README.md", "notebooks/index.md"])
@@ -512,6 +540,8 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     found |= {f"{share:.0%}" for row in rows.values() for share in row["fooled"].values()}
     found |= {f"{share:.0%}" for share in script["share_right"](table)}
     found |= {f"{-change:.0%}" for change in script["past_ignored"](table)}
+    has = script["share_right"](table) >= script["HAS"]
+    found.add(f"{roc_auc_score(has, table['target'] == 'residual'):.2f}")
     predictors = runpy.run_path(str(folder / "predictors.py"))
     scores = pd.read_csv(ROOT / "notebooks" / "images" / "predictors.csv")
     found |= {f"{share:.0%}" for name in script["SHARES"] for share in scores[name]}

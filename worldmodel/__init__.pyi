@@ -4,6 +4,8 @@ import typing
 
 import orbits
 
+from .animation import Animation as Animation
+from .animation import animate as animate
 from .attention import Visible as Visible
 from .attention import attention_kinds as attention_kinds
 from .attention import make_attention as make_attention

@@ -37,13 +37,23 @@ def turned_at_random(
 ) -> Float[np.ndarray, "orbit axis"]:
     """The velocity turned in the orbit's plane by angles within ±`angle` (rad), times factors
     within `scale`."""
+    turn = random.uniform(-angle, angle, len(position))
+    return turned(position, velocity, turn, random.uniform(*scale, len(position)))
+
+
+def turned(
+    position: Float[np.ndarray, "orbit axis"],
+    velocity: Float[np.ndarray, "orbit axis"],
+    angle: Float[np.ndarray, " orbit"],
+    factor: Float[np.ndarray, " orbit"],
+) -> Float[np.ndarray, "orbit axis"]:
+    """The velocity turned outwards in the orbit's plane by an angle (rad), times a factor."""
     speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
     along = velocity / speed
     across = position - (position * along).sum(-1, keepdims=True) * along
     across /= np.linalg.norm(across, axis=-1, keepdims=True)
-    turn = random.uniform(-angle, angle, len(position))[:, None]
-    factor = random.uniform(*scale, len(position))[:, None]
-    return factor * speed * (np.cos(turn) * along + np.sin(turn) * across)
+    turn = angle[:, None]
+    return factor[:, None] * speed * (np.cos(turn) * along + np.sin(turn) * across)
 
 
 def kicked_at(

@@ -1,9 +1,6 @@
 """A small run from end to end, and its report in a real browser."""
 
-import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -219,12 +216,8 @@ def test_no_control_is_drawn_over_the_model(run):
     assert max(order.values()) < model
 
 
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
-
-
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine to open the report with")
 @pytest.mark.parametrize("width", [390, 1366])
-def test_a_browser_shows_the_report_whole(run, tmp_path, width):
+def test_a_browser_shows_the_report_whole(run, tmp_path, told_by_browser, width):
     """Chromium lays the page out, and points at the map: its cell and its states are said.
 
     It opens no window narrower than 500 pixels, so that the page is in a frame of its width.
@@ -272,9 +265,10 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, width):
     assert report["requests"] == []
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine to open the report with")
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_error_is_logged_whatever_is_clicked_and_however_late_it_is_shown(run, tmp_path, theme):
+def test_no_error_is_logged_whatever_is_clicked_and_however_late_it_is_shown(
+    run, tmp_path, told_by_browser, theme
+):
     """As in a tab that is opened later, or on paper, the page is loaded where it has no width."""
     probe = """<script>addEventListener('message', () => {
         const map = () => [...document.querySelectorAll('.map svg rect[fill]')]
@@ -310,21 +304,3 @@ def test_no_error_is_logged_whatever_is_clicked_and_however_late_it_is_shown(run
     assert report["clicked"] > 5
     assert len(report["shown"]) > 5
     assert min(report["shown"]) > 0
-
-
-def told_by_browser(page, dark=False):
-    """What a page writes into its title; nothing may be logged."""
-    done = subprocess.run(
-        [
-            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={page.parent / 'profile'}", "--window-size=1500,2100",
-            f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-            "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", page.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=180, check=True,
-    )  # fmt: skip
-    assert "CONSOLE" not in done.stderr, done.stderr
-    title = re.search(r"<title>(\{.*?\})</title>", done.stdout)
-    assert title, done.stdout[:300]
-    return json.loads(title[1])

@@ -178,10 +178,10 @@ def kicked(
     bodies of a barycentric orbit are kicked, so the barycentre stays put. ValueError if the orbits
     are too short, or all of them fall into the centre.
     """
-    at = _time_of_kick(orbits, context_length)
+    at = time_of_kick(orbits, context_length)
     x, v = (states[:, at].astype(np.float64) for states in (orbits.position, orbits.velocity))
     velocity = turned_at_random(x, v, angle, scale, random)
-    return _after_kick(orbits, law, at, steps, orbits.trajectories.gm, velocity)
+    return after_kick(orbits, law, at, steps, orbits.trajectories.gm, velocity)
 
 
 def kicked_in_mass(
@@ -197,12 +197,12 @@ def kicked_in_mass(
     masses of a barycentric pair change by one factor, which keeps the barycentre in place. Raises
     as `kicked` does.
     """
-    at, gm = _time_of_kick(orbits, context_length), orbits.trajectories.gm
+    at, gm = time_of_kick(orbits, context_length), orbits.trajectories.gm
     gm = np.exp(random.uniform(np.log(gm.min()), np.log(gm.max()), len(gm)))
-    return _after_kick(orbits, law, at, range(1, steps + 1), gm)
+    return after_kick(orbits, law, at, range(1, steps + 1), gm)
 
 
-def _time_of_kick(orbits: Orbits, context_length: int) -> int:
+def time_of_kick(orbits: Orbits, context_length: int) -> int:
     samples = orbits.position.shape[1]
     at = max(samples // 2, context_length - 2)
     if at >= samples:
@@ -213,7 +213,7 @@ def _time_of_kick(orbits: Orbits, context_length: int) -> int:
     return at
 
 
-def _after_kick(
+def after_kick(
     orbits: Orbits,
     law: ForceLaw,
     at: int,

@@ -262,6 +262,7 @@ def draw(table: pd.DataFrame, rows: dict[str, dict], path: Path) -> None:
     left.set_yticks(range(len(found)), [each["name"] for each in found])
     left.set(xlim=(0, 1.02), ylim=(len(found) - 0.4, -0.6))
     left.set_xlabel("chance that the network with the larger\nshare right scores higher (95 %)")
+    left.set_title("grey band: options alone", size=10)
     left.grid(axis="x", alpha=0.2)
     yes = np.array([[each["fooled"][name] for name in kinds] for each in found])
     right.imshow(yes, cmap="OrRd", vmin=0, vmax=1, aspect="auto")
