@@ -187,7 +187,7 @@ def _conclusion(result: Recovery) -> str:
 def failures(gates: Sequence[Gate]) -> str:
     """The gates that failed, with what they asked and what they found."""
     return "; ".join(
-        f"{gate.name} (asked: {gate.required}; found: {gate.found})"
+        f"{gate.name} (required: {gate.required}; found: {gate.found})"
         for gate in gates
         if gate.passed is False
     )
