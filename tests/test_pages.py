@@ -10,6 +10,7 @@ import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -247,6 +248,20 @@ def test_the_tables_of_targets_are_those_of_their_studies(study):
     heads, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in table)
     assert heads == list(made.columns)
     assert rows == made.to_numpy().tolist()
+
+
+@pytest.mark.parametrize("page", sorted(set(LOG.glob("*.md")) - {LOG / "index.md"}), ids=str)
+def test_a_page_of_the_log_opens_with_what_is_known(page):
+    """In some ten lines; its entries are folded on the site."""
+    fold = runpy.run_path(str(ROOT / "notebooks" / "folded.py"))["on_page_content"]
+    answer, *entries = page.read_text(encoding="utf-8").split("\n## ")
+    assert "**What is known" in answer
+    assert len(answer.split()) < 250
+    html = "".join([answer, *(f"<h2 id='a'>{entry}</h2><p>{entry}</p>" for entry in entries)])
+    name = SimpleNamespace(file=SimpleNamespace(src_uri=f"log/{page.name}"))
+    shown = fold(html, page=name)
+    assert shown.startswith(answer)
+    assert shown.count("<details") == shown.count("</details>") == len(entries)
 
 
 FIRST = "765c06b"

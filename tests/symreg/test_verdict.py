@@ -159,7 +159,7 @@ def test_good_evidence_passes_every_gate():
     gates = model_gates(GOOD, KICKS, CONTROLS, T, far_gates(RIGHT, BETTER, T))
     said = about_the_law("newton", gates)
     assert "is not found in permuted targets or an untrained network" in said
-    assert "does when the true law is injected" in said
+    assert "but is when the true law is injected" in said
     alone = model_gates(GOOD, KICKS, {}, T, far_gates(RIGHT, BETTER, T))
     assert "untrained" not in about_the_law("newton", alone)
 
