@@ -323,8 +323,8 @@ def _simpler(law: Law, snap: bool, numbers: bool) -> Iterable[tuple[sympy.Expr, 
         targets: list[sympy.Expr] = []
         if here in exponents:
             if snap:
-                near = dict.fromkeys(sympy.Rational(round(part * value), part) for part in (2, 3))
-                targets += [n for n in near if abs(float(n) - value) <= SNAP_DISTANCE]
+                parts = {sympy.Rational(round(part * value), part): None for part in (2, 3)}
+                targets += [n for n in parts if abs(float(n) - value) <= SNAP_DISTANCE]
         elif index or len(law.constants) == 1 or not law.form.is_Mul:
             targets.append(sympy.Integer(0))
         if numbers and here not in exponents:
