@@ -323,7 +323,9 @@ def _simpler(law: Law, snap: bool, numbers: bool) -> Iterable[tuple[sympy.Expr, 
         targets: list[sympy.Expr] = []
         if here in exponents:
             if snap:
-                parts = {sympy.Rational(round(part * value), part): None for part in (2, 3)}
+                # laws have thirds up to 5/3: a 13/3 is what lay nearest
+                ways = (2, 3) if abs(value) < 2 else (2,)
+                parts = {sympy.Rational(round(part * value), part): None for part in ways}
                 targets += [n for n in parts if abs(float(n) - value) <= SNAP_DISTANCE]
         elif index or len(law.constants) == 1 or not law.form.is_Mul:
             targets.append(sympy.Integer(0))
