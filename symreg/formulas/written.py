@@ -116,7 +116,7 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
         back = other.xreplace(numbers)
         for form in (back, _with_unit_sums(back)):
             exactly = form.xreplace({x: exact(float(x)) for x in form.atoms(sympy.Float)})
-            yield from (exactly, _with_plain_quotients(exactly))
+            yield from (exactly, with_plain_quotients(exactly))
 
 
 def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
@@ -157,7 +157,7 @@ def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:
     return formula.replace(is_power_of_sum, unit)
 
 
-def _with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
+def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
     """`-a/(b - c)` as `a/(c - b)`, and `sqrt(1/a)` as `1/sqrt(a)`."""
 
     def turned(product: sympy.Expr) -> sympy.Expr:

@@ -20,7 +20,7 @@ from orbits.units import ONE
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, latex, mathml
-from symreg.formulas.written import simple_together
+from symreg.formulas.written import simple_together, with_plain_quotients
 from symreg.recovery.gates import Gate
 from symreg.recovery.rival import Rival
 from symreg.result import Result
@@ -264,7 +264,8 @@ class Recovery(Result):
             shared = {name: of[0] for name, of in groups.constants.items() if len(of) == 1}
             values = {name: sympy.Float(fitted[of]) for name, of in shared.items() if of in fitted}
         formula, symbols = self._parsed(text)
-        return formula.xreplace({symbols[name]: value for name, value in values.items()})
+        numbered = formula.xreplace({symbols[name]: value for name, value in values.items()})
+        return with_plain_quotients(numbered)
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""
