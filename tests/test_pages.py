@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.stats import mannwhitneyu
 from sklearn.metrics import roc_auc_score
 
 import orbits
@@ -420,6 +421,33 @@ def test_the_table_of_the_little_language_is_that_of_its_runs():
     for kind, part in runs.groupby("attention"):
         medians = part.groupby("factor")["late"].median()
         assert f"| {kind} | {' | '.join(f'{value:.2f}' for value in medians)} |" in page
+
+
+def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
+    """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
+    page = words_of("softplus")
+    told, keys = (
+        pd.read_csv(ROOT / "notebooks" / "images" / name).set_index(["attention", "factor", "seed"])
+        for name in ("told_mass.csv", "passkeys.csv")
+    )
+    named = {"lssar(p=15)": "LSSAR(15)", "lssar(p=3)": "LSSAR(3)", "lssa": "LSSA"}
+    for table, score, places in ((told["loss"], "{:.2g}", (1, 2, 4, 8)),
+                                 (keys["accuracy"], "{:.2f}", (1, 4))):  # fmt: skip
+        for kind, runs in table.groupby(level=0):
+            cells = [named.get(kind, kind)]
+            for factor in places:
+                low, middle, high = runs[kind, factor].quantile([0, 0.5, 1])
+                cells.append(f"{score} ({score} to {score})".format(middle, low, high))
+            assert runs[kind, 4].count() == 10
+            assert " | ".join(cells) in page
+    least = min(
+        mannwhitneyu(told[kind, factor], told["softmax", factor]).pvalue
+        for kind in set(told.index.get_level_values(0)) - {"softmax"} for factor in (4, 8)
+    )  # fmt: skip
+    assert f"the least p is {least:.2g})" in page
+    for table in (told["loss"], keys["accuracy"]):
+        chance = mannwhitneyu(table["lssar(p=15)", 4], table["softmax", 4]).pvalue
+        assert f"p = {chance:.2g} (ranks)" in page
 
 
 def test_the_effects_of_the_parts_are_those_of_their_cells():
