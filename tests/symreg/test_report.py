@@ -112,7 +112,7 @@ def test_without_kicked_states_a_run_comes_to_its_end_and_claims_nothing(run, ca
         assert main(["run", "--out", str(run), *options]) == 0
         found = Run.read(run)
         assert (found.recovered, found.world_model, found.gates) == (None, None, ())
-        assert "No kicked states were looked at" in capsys.readouterr().out
+        assert "No kicked states were examined" in capsys.readouterr().out
         assert "figure-law" in found.report.read_text()
     finally:
         (run / "verdict.json").write_text(before)
