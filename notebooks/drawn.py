@@ -3,8 +3,8 @@
     python notebooks/drawn.py            # draws from committed tables those whose mark differs
     python notebooks/drawn.py --gallery  # and runs the page `gallery.md` (minutes)
 
-A mark is a hash of code without comments and docstrings, of the Python of a page, and of tables; it
-stands in the PNG, with the names of the files. A test compares it with the files of today.
+A mark is a hash of code without comments, docstrings and captions, of the Python of a page, and of
+tables; it stands in the PNG, with the names of the files. A test compares it with those of today.
 """
 
 import argparse
@@ -52,13 +52,18 @@ def meaning(path):
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            told = [each for each in body if not _is_text(each)]
+            told = [each for each in body if not _is_text(each) and not _is_caption(each)]
             node.body = told or [ast.Pass()]
     return ast.unparse(tree)
 
 
 def _is_text(node):
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+
+
+def _is_caption(node):
+    """`FIGURE` of a run: a name and a caption beside the function that draws."""
+    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FIGURE"
 
 
 def mark_of(files):

@@ -4,7 +4,7 @@ One Parquet file, one row per (orbit, time). The schema is the contract between 
 `symreg`: `ForceSamples` checks it whenever it is made, written or read.
 
 Columns (float64 unless said): `orbit` (int64; rows of one orbit are one statistical unit), `time`
-(yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the read-out gives them),
+(yr), `r` (au), `x`, `y`[, `z`] (au), `a_x`, `a_y`[, `a_z`] (au/yr^2, as the probe gives them),
 `a_norm` (au/yr^2). Optional: `true_a_x`, `true_a_y`[, `true_a_z`] (the law's own value), `gm`
 (au^3/yr^2), `mass`, `m1`, `m2` (M_sun), `steps_since_kick` (int64), `body` (int64), and
 `sigma_a_x`, `sigma_a_y`[, `sigma_a_z`] (au/yr^2, standard errors of the accelerations), `v_x`,

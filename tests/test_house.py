@@ -35,22 +35,22 @@ LIMITS = {
         "modules_in_cycles": 0,
     },
     # an examiner in place of far states; masks that touch nothing; LSSAR as a kernel, fast steps;
-    # rounding told by the probe
+    # rounding told by the probe, an animation, TransformerLens's names of sites
     "worldmodel": {
-        "code_lines": 7225,
+        "code_lines": 7345,
         "options": 48,
-        "bare_numbers": 184,
+        "bare_numbers": 187,
         "imports_in_functions": 39,
         "modules_in_cycles": 0,
     },
     # a guard after the search and around its families, robust outliers, rounding of columns,
     # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
-    # that holds for the judging too
+    # that holds for the judging too, simple numbers in what is predicted
     "symreg": {
-        "code_lines": 17790,
+        "code_lines": 17830,
         "options": 121,
-        "bare_numbers": 555,
+        "bare_numbers": 551,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },

@@ -10,11 +10,14 @@ import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.stats import mannwhitneyu
+from sklearn.metrics import roc_auc_score
 
 import orbits
 import symreg
@@ -275,6 +278,20 @@ def test_the_tables_of_targets_are_those_of_their_studies(study):
     assert rows == made.to_numpy().tolist()
 
 
+@pytest.mark.parametrize("page", sorted(set(LOG.glob("*.md")) - {LOG / "index.md"}), ids=str)
+def test_a_page_of_the_log_opens_with_what_is_known(page):
+    """In some ten lines; its entries are folded on the site."""
+    fold = runpy.run_path(str(ROOT / "notebooks" / "folded.py"))["on_page_content"]
+    answer, *entries = page.read_text(encoding="utf-8").split("\n## ")
+    assert "**What is known" in answer
+    assert len(answer.split()) < 250
+    html = "".join([answer, *(f"<h2 id='a'>{entry}</h2><p>{entry}</p>" for entry in entries)])
+    name = SimpleNamespace(file=SimpleNamespace(src_uri=f"log/{page.name}"))
+    shown = fold(html, page=name)
+    assert shown.startswith(answer)
+    assert shown.count("<details") == shown.count("</details>") == len(entries)
+
+
 FIRST = "765c06b"
 """Commit of the cells on which the variable of the page was found."""
 
@@ -433,6 +450,33 @@ def test_the_table_of_the_little_language_is_that_of_its_runs():
         assert f"| {kind} | {' | '.join(f'{value:.2f}' for value in medians)} |" in page
 
 
+def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
+    """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
+    page = words_of("softplus")
+    told, keys = (
+        pd.read_csv(ROOT / "notebooks" / "images" / name).set_index(["attention", "factor", "seed"])
+        for name in ("told_mass.csv", "passkeys.csv")
+    )
+    named = {"lssar(p=15)": "LSSAR(15)", "lssar(p=3)": "LSSAR(3)", "lssa": "LSSA"}
+    for table, score, places in ((told["loss"], "{:.2g}", (1, 2, 4, 8)),
+                                 (keys["accuracy"], "{:.2f}", (1, 4))):  # fmt: skip
+        for kind, runs in table.groupby(level=0):
+            cells = [named.get(kind, kind)]
+            for factor in places:
+                low, middle, high = runs[kind, factor].quantile([0, 0.5, 1])
+                cells.append(f"{score} ({score} to {score})".format(middle, low, high))
+            assert runs[kind, 4].count() == 10
+            assert " | ".join(cells) in page
+    least = min(
+        mannwhitneyu(told[kind, factor], told["softmax", factor]).pvalue
+        for kind in set(told.index.get_level_values(0)) - {"softmax"} for factor in (4, 8)
+    )  # fmt: skip
+    assert f"the least p is {least:.2g})" in page
+    for table in (told["loss"], keys["accuracy"]):
+        chance = mannwhitneyu(table["lssar(p=15)", 4], table["softmax", 4]).pvalue
+        assert f"p = {chance:.2g} (ranks)" in page
+
+
 def test_the_effects_of_the_parts_are_those_of_their_cells():
     page = words_of("softplus")
     script = runpy.run_path(str(ROOT / "notebooks" / "examples" / "attention" / "effects.py"))
@@ -519,7 +563,7 @@ PROTOCOLS = runpy.run_path(str(ROOT / "notebooks" / "examples" / "information" /
     ids=lambda protocol: protocol.name,
 )
 def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(protocol):
-    page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
+    page = (LOG / "information.md").read_text()
     table = page[page.index("| protocol |") :].split("\n\n")[0].splitlines()
     heads, _, *rows = (tuple(line.strip("| ").split(" | ")) for line in table)
     assert heads == PROTOCOLS["HEADS"]
@@ -528,7 +572,7 @@ def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(pro
 
 
 def test_what_the_page_says_beside_that_table_is_printed_too():
-    page = (ROOT / "notebooks" / "explanation" / "positions.md").read_text()
+    page = (LOG / "information.md").read_text()
     printed = "\n".join(PROTOCOLS["facts"]())
     for found, said in (
         ("0.01916 yr: second difference in bins 1.02 at 1 au, 0.00396 at 16 au", "is 1.02 bins"),
@@ -566,6 +610,8 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     found |= {f"{share:.0%}" for row in rows.values() for share in row["fooled"].values()}
     found |= {f"{share:.0%}" for share in script["share_right"](table)}
     found |= {f"{-change:.0%}" for change in script["past_ignored"](table)}
+    has = script["share_right"](table) >= script["HAS"]
+    found.add(f"{roc_auc_score(has, table['target'] == 'residual'):.2f}")
     predictors = runpy.run_path(str(folder / "predictors.py"))
     scores = pd.read_csv(ROOT / "notebooks" / "images" / "predictors.csv")
     found |= {f"{share:.0%}" for name in script["SHARES"] for share in scores[name]}

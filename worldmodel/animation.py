@@ -122,4 +122,6 @@ def animate(
 
 def _rounded(values: np.ndarray) -> Any:
     """Three decimals, more than a pixel; None where a model gives no answer."""
-    return np.where(np.isfinite(values), np.round(values, 3), None).tolist()  # as said above
+    rounded = np.round(values, 3).astype(object)  # as said above
+    rounded[~np.isfinite(values)] = None
+    return rounded.tolist()

@@ -9,11 +9,44 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import layer_norm
 
 from orbits.options import require_known
 
-TRANSFORMER_LENS = {"resid_post": "", "attn_out": ".attention", "mlp_out": ".mlp"}
-"""Its names of a block's outputs, and ours."""
+TRANSFORMER_LENS = {
+    "resid_post": "", "attn_out": ".attention", "mlp.pre": ".mlp.0", "mlp.post": ".mlp.1",
+    "mlp_out": ".mlp",
+}  # fmt: skip
+"""Its names, without `hook_`, of what parts of a block give, and ours of these parts."""
+Reader = Callable[[Any, tuple[Any, ...], Any], Any]
+"""An activation within a module, from the module, what it is given, and what it gives."""
+
+
+def _normalised(norm: Any, given: tuple[Any, ...], _: Any) -> Tensor:
+    return layer_norm(given[0], norm.normalized_shape, eps=norm.eps)  # without weight and bias
+
+
+def _projected(attention: Any, given: tuple[Any, ...], first: int, end: int | None) -> Tensor:
+    """(batch, token, head, d_head) queries, keys or values before they are turned."""
+    shape = (-1, attention.n_heads, attention.kind.d_head)
+    return attention.project(given[0]).unflatten(-1, shape)[:, :, first:end].flatten(2, 3)
+
+
+WITHIN: dict[str, tuple[str, Reader]] = {
+    "resid_pre": (".attention_norm", lambda _, given, __: given[0]),
+    "ln1.normalized": (".attention_norm", _normalised),
+    "resid_mid": (".mlp_norm", lambda _, given, __: given[0]),
+    "ln2.normalized": (".mlp_norm", _normalised),
+    "attn.q": (".attention", lambda part, given, _: _projected(part, given, 0, -2)),
+    "attn.k": (".attention", lambda part, given, _: _projected(part, given, -2, -1)),
+    "attn.v": (".attention", lambda part, given, _: _projected(part, given, -1, None)),
+    "attn.rot_q": (".attention.kind", lambda _, given, __: given[0].transpose(1, 2)),
+    "attn.rot_k": (".attention.kind", lambda _, given, __: given[1].transpose(1, 2)),
+    "attn.pattern": (".attention.kind", lambda own, given, _: own.weights(*given[:2], *given[3:])),
+    "attn.z": (".attention.kind", lambda _, __, gives: gives.transpose(1, 2)),
+}
+"""Its names of what lies within a part, in its order of axes: (batch, token, head, d_head), and
+(batch, head, query, key) for the pattern. To be read, not edited."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +68,24 @@ def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
     """
     known = {each: part for each, part in module.named_modules() if each}
     if name not in known:
-        stem, _, last = name.rpartition(".")
-        last = last.removeprefix("hook_")
-        if stem and last in TRANSFORMER_LENS:
-            other = stem + TRANSFORMER_LENS[last]
-        else:
-            other = "norm" if last == "ln_final" else last
+        bare = name.replace("hook_", "")
+        other = "norm" if bare == "ln_final" else bare
+        for theirs, ours in TRANSFORMER_LENS.items():
+            if bare.endswith(f".{theirs}"):
+                other = bare.removesuffix(f".{theirs}") + ours
         name = other if other in known else name
     return known[require_known(kind, name, known)]
+
+
+def place(module: nn.Module, name: str) -> tuple[nn.Module, Reader]:
+    """A submodule, and what of it an activation of this name is: its output, or its first one."""
+    bare = name.replace("hook_", "")
+    parts = dict(module.named_modules())
+    for theirs, (ours, reader) in WITHIN.items():
+        part = parts.get(bare.removesuffix(f".{theirs}") + ours)
+        if bare.endswith(f".{theirs}") and name not in parts and part is not None:
+            return part, reader
+    return submodule(module, name, "activation"), lambda part, given, gives: gives
 
 
 def autograd_jacobians(
@@ -80,12 +123,14 @@ def kept_outputs(module: nn.Module, names: Sequence[str]) -> Iterator[dict[str, 
     kept: dict[str, Tensor] = {}
     with ExitStack() as stack:
         for name in names:
+            part, reader = place(module, name)
 
-            def keep(_module: nn.Module, _inputs: object, output: object, name: str = name) -> None:
-                first = next(iter(tensors_in(output).values()), None)
+            def keep(
+                part: nn.Module, given: Any, gives: Any, name: str = name, reader: Reader = reader
+            ) -> None:
+                first = next(iter(tensors_in(reader(part, given, gives)).values()), None)
                 if first is not None:
                     kept[name] = first
 
-            part = submodule(module, name, "activation")
             stack.callback(part.register_forward_hook(keep).remove)
         yield kept

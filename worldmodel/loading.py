@@ -37,7 +37,7 @@ def load_predictor(
     bodies: int = 1,
     **options: Any,
 ) -> CheckedPredictor:
-    """Your own model as a predictor for every read-out, checked before use.
+    """Your own model as a predictor for every probe, checked before use.
 
     Args:
         model: an object with `context_length` and `predict(positions)`; a plain function of

@@ -133,7 +133,7 @@ class CheckedPredictor:
         """
         if self.make_untrained is None:
             raise ValueError(
-                f"{self.name} has no untrained form, which the control or the read-out needs; give "
+                f"{self.name} has no untrained form, which the control or the probe needs; give "
                 "--untrained-model (untrained= in Python), or leave that out."
             )
         fresh = as_predictor(self.make_untrained(seed), self.config.model_context)
@@ -272,7 +272,7 @@ class CheckedPredictor:
         own = attribute_of(self.predictor, "activations")
         if own is None:
             raise ValueError(
-                f"{self.name} has no activations(contexts), which the read-out linear needs; leave "
+                f"{self.name} has no activations(contexts), which the probe linear needs; leave "
                 "that out, or give the predictor such a method."
             )
         what, shown = f"{self.name} fails to give activations", _alone(contexts)

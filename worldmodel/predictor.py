@@ -8,10 +8,10 @@ A *predictor* gives the next position from positions alone. Any object will do t
 and, optionally, some of
 
     jacobians(contexts)             # else central differences
-    activations(contexts)           # by layer, for the read-out `linear`
-    inside(what)                    # a torch module whose parts can be changed, for the read-out
+    activations(contexts)           # by layer, for the probe `linear`
+    inside(what)                    # a torch module whose parts can be changed, for the probe
                                     # `causal`: see `worldmodel.inside`
-    backbone(axes, bodies, unit)    # a torch module, for the read-outs that fine-tune: see
+    backbone(axes, bodies, unit)    # a torch module, for the probes that fine-tune: see
                                     # `worldmodel.backbone`
     dt                              # the step that it was made for; checked against the data
     name                            # for reports

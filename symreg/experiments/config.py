@@ -50,7 +50,7 @@ CONTROLS = {
 
 
 class Key(NamedTuple):
-    """What is asked, a read-out or a set of states, and who stands in the model's place."""
+    """What is asked, a probe or a set of states, and who stands in the model's place."""
 
     name: str
     control: str = "none"
@@ -69,10 +69,10 @@ TRANSFERS = {
 """Fine-tuned models, with tables of forces like those of the sources."""
 
 FROZEN = "transfer_frozen"
-"""The read-out `transfer` with the network left unchanged."""
+"""The probe `transfer` with the network left unchanged."""
 
 QUESTIONS = (*(name for name in READ_OUTS if name != "implied"), FROZEN)
-"""Further questions: the read-outs of `worldmodel probe`."""
+"""Further questions: the probes of `worldmodel probe`."""
 
 CONFIGURATION = "configuration.json"
 """File that identifies a run directory."""
@@ -205,7 +205,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         if networks:
             raise OptionError(
                 "readouts",
-                f"asks for {' and '.join(networks)}, which is asked of networks of `worldmodel "
+                f"asks for {' and '.join(networks)}, which works with networks of `worldmodel "
                 "train` alone; leave that out with --model.",
             )
         lacking = {}
@@ -232,12 +232,12 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The read-outs that are asked for, by name."""
+        """The probes that are asked for, by name."""
         return tuple(text.partition("(")[0].strip() for text in self.readouts)
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The read-outs of this model: one of tokens has no derivatives by position, and a verdict
+        """The probes of this model: one of tokens has no derivatives by position, and a verdict
         needs far states."""
         names = [name for name in self.asked if self.head != "tokens" or name != "jacobian"]
         if "kicked" in self.sources and self.law != UNKNOWN and "far" not in names:
@@ -267,7 +267,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         write_json(folder / CONFIGURATION, self.identity)
 
     def read_out(self, name: str) -> ReadOut:
-        """A read-out with the options in its brackets.
+        """A probe with the options in its brackets.
 
         Raises:
             ValueError: if there is none of that name, or an option is not one of its own.
@@ -280,7 +280,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         return replace(readout, **{"frozen": True}) if name == FROZEN else readout
 
     def keys(self, name: str) -> list[Key]:
-        """A read-out asked of the model, and of every control that has something to say there."""
+        """A probe asked of the model, and of every control that has something to say there."""
         controls: tuple[str, ...] = ()
         if name in ("transfer", FROZEN):
             controls = tuple(name for name in self.controls if name == "untrained")

@@ -20,8 +20,8 @@ WITHOUT_LAW = {
 """What can be asked without a known law: no kick can be followed, nothing compared with a truth."""
 LEFT_OUT = (
     "The law of these data is not known, so that what needs it was left out: kicked states, the "
-    "injected law, read-outs that compare with the truth, real planets. Held-out orbits alone do "
-    "not tell a model that knows a force from one that fits the orbits' shape."
+    "injected law, probes that compare with the truth, real planets. Held-out orbits alone do "
+    "not distinguish a model that obeys a force from one that fits the orbits' shape."
 )
 
 

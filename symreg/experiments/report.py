@@ -64,7 +64,7 @@ def draw_figures(run: Run, config: RunConfig) -> None:
 
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
-    """The states of the read-out `far`, of the model ("") and of the best lookup."""
+    """The states of the probe `far`, of the model ("") and of the best lookup."""
     by_control = {}
     beside = run.world_model.beside if run.world_model else None
     best = [beside.lookup] if beside else []

@@ -78,7 +78,7 @@ class Run(Result):
         gates: every condition on the law of the model.
         sources: result for each set of states; fine-tuned models too.
         controls: the same with a known answer.
-        readouts: numbers of further read-outs, by their names and by who stood in the model's place
+        readouts: numbers of further probes, by their names and by who stood in the model's place
             ("none" for the model itself, or a control).
         seconds: of wall clock, by file made.
         processor_seconds: of computing, likewise.
@@ -120,7 +120,7 @@ class Run(Result):
         return self.numbers("far", "none" if name == "kicked" else name).get("error")
 
     def numbers(self, readout: str, control: str = "none") -> Metrics:
-        """The numbers of a read-out of the model, or of a control; none if it was not asked."""
+        """The numbers of a probe of the model, or of a control; none if it was not asked."""
         return self.readouts.get(readout, {}).get(control, {})
 
     @property
@@ -183,8 +183,8 @@ class Run(Result):
         for name, source in self.results.items():
             law = source.recovery
             rows.append((
-                name, words.shortened(law.expression or "none", 44), words.IN_WORDS[law.verdict],
-                words.interval(law.constant, ".2f"), words.interval(law.exponent, ".3f"),
+                name, words.shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
+                words.interval(law.constant), words.interval(law.exponent, ".3f"),
                 words.fixed(source.r2), words.percent(self.far_error(name), 1, ""),
             ))  # fmt: skip
         return rows
@@ -257,7 +257,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
 
 
 def _far_readings(folder: Path, config: RunConfig) -> dict[str, dict[str, Any]]:
-    """The files of the read-out `far`, by who stood in the model's place."""
+    """The files of the probe `far`, by who stood in the model's place."""
     keys = config.keys("far") if "far" in config.questions else []
     return {key.control: read_json(folder / "readouts" / f"{key}.json") for key in keys}
 
@@ -313,7 +313,7 @@ def _source(folder: Path, name: str, law: str) -> Source:
 
 
 def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, Metrics]]:
-    """Numbers by read-out and by who stood in the model's place."""
+    """Numbers by probe and by who stood in the model's place."""
     numbers: dict[str, dict[str, Metrics]] = {}
     for name in config.questions:
         for key in config.keys(name):

@@ -37,7 +37,7 @@ from worldmodel.accelerators import require_devices
 from worldmodel.controls import CONTROLS as PREDICTORS
 
 HELD_OUT = 1_000_003
-"""Added to the seed for held-out orbits; read-outs that need their own add other numbers."""
+"""Added to the seed for held-out orbits; probes that need their own add other numbers."""
 
 EXAMINATION = "examination.json"
 """File with the number that drew a run's examination."""
@@ -112,7 +112,7 @@ def _run(config: RunConfig, model: Any, say: Progress) -> Run:
 
 
 def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
-    """Everything that a run measures: orbits, a model (or a predictor given), read-outs, laws."""
+    """Everything that a run measures: orbits, a model (or a predictor given), probes, laws."""
     simulated = _simulator(config, keep)
     data: Any = config.data and given(config.data)
     needed = config.model is None or config.fit or (config.lookups and not config.trained_on)
@@ -164,7 +164,7 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
                 recovered(str(key), TRANSFERS[key], forces)
             else:
                 who = "" if key.control == "none" else f": {CONTROLS[key.control]}"
-                title = f"read-out {name.replace('_', ' ')}{who}"
+                title = f"probe {name.replace('_', ' ')}{who}"
                 shown_orbits = own_orbits or held_out
                 results.append(ask(f"readouts/{key}.json", title, shown_orbits, **question))
     return results

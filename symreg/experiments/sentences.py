@@ -1,4 +1,4 @@
-"""A report's words on its read-outs, and the command that repeats the run."""
+"""A report's words on its probes, and the command that repeats the run."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,12 @@ from worldmodel.controls import CONTROLS
 from worldmodel.probes.readouts import READOUTS
 
 EVERYWHERE = {"states": "states read", "orbits": "orbits read"}
-"""Metrics of many read-outs, in words."""
+"""Metrics of many probes, in words."""
 
 
 @dataclass(frozen=True)
 class ReadOutTable:
-    """A read-out with its controls (`subjects`) side by side: metrics in words, with numbers."""
+    """A probe with its controls (`subjects`) side by side: metrics in words, with numbers."""
 
     name: str
     sentence: str
@@ -30,7 +30,7 @@ class ReadOutTable:
 
 
 def readout_tables(readouts: Mapping[str, Mapping[str, Metrics]]) -> list[ReadOutTable]:
-    """The read-outs of a run, each beside its controls."""
+    """The probes of a run, each beside its controls."""
     return [_table(name, by_subject) for name, by_subject in readouts.items()]
 
 

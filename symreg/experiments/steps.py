@@ -47,7 +47,7 @@ def probe(
     *,
     config: ProbeConfig,
 ) -> str:
-    """Force samples, or another read-out's numbers."""
+    """Force samples, or another probe's numbers."""
     from worldmodel.probes.probe import read
 
     predictor = model.predictor if isinstance(model, OwnModel) else model

@@ -35,7 +35,7 @@ WEIGHTS, READ, ARCS = "weights", "past", "arcs"
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
-NOT_KICKED = "No kicked states were looked at, and nothing else shows which law a model obeys."
+NOT_KICKED = "No kicked states were examined, and nothing else shows which law a model obeys."
 
 
 def share(value: float | None) -> str:
@@ -54,7 +54,7 @@ NEWTONIAN_MEANS = (
     f"{share(THRESHOLDS.far_error)}, no part that the law lacks is certain above "
     f"{share(THRESHOLDS.field_sure)} and no non-central one possible above "
     f"{share(THRESHOLDS.field_part)}, it is right on at least {share(THRESHOLDS.far_right)} of its "
-    "own predictions and, as far as can be told, behind every other past, the law comes out of "
+    "own predictions and, as far as can be measured, behind every other past, the law is found in "
     "orbits whose velocity was turned, and the best lookup of its orbits errs at least twice as "
     "much or is right too."
 )
@@ -85,12 +85,11 @@ def about_the_law(law: str, gates: Sequence[Gate]) -> str:
     if not failed:
         names = [gate.name for gate in gates]
         nulls = " or ".join(words for name, words in NULLS.items() if name in names)
-        parts = [f"does not come out of {nulls}"] if nulls else []
-        parts += ["does when the true law is injected"] if INJECTED in names else []
+        parts = [f"is not found in {nulls}"] if nulls else []
+        parts += ["is when the true law is injected"] if INJECTED in names else []
         controls = f" It {', but '.join(parts)}." if parts else ""
         return (
-            f"The law of {law} comes out of states whose velocity was turned in mid-orbit."
-            f"{controls}"
+            f"The law of {law} is found in states whose velocity was turned in mid-orbit.{controls}"
         )
     instrument = sorted(set(INSTRUMENT) & set(failed))
     if instrument:
@@ -98,8 +97,8 @@ def about_the_law(law: str, gates: Sequence[Gate]) -> str:
             "No conclusion about the model: the instrument failed its own controls "
             f"({', '.join(instrument)})."
         )
-    fail = f"{len(failed)} {'fails' if len(failed) == 1 else 'fail'}"
-    return f"Of {plural(len(gates), 'condition')} on {law}, {fail}."
+    fail = "fails" if len(failed) == 1 else "fail"
+    return f"{len(failed)} of {plural(len(gates), 'condition')} on {law} {fail}."
 
 
 def about_the_first(
@@ -115,7 +114,7 @@ def about_the_first(
     """
     first, rest = failed[0], len(failed) - 1
     more = f" {rest} more in the report." if rest else ""
-    numbers = f"found {first.found}, asked {first.required}"
+    numbers = f"found {first.found}, required {first.required}"
     sentence = f"The first that fails is {first.name}: {numbers}.{more}"
     if far is not None and _one_way(far):
         return f"{sentence} To try: training orbits of the other sense of rotation as well."
@@ -173,11 +172,11 @@ def _reason(model: WorldModelKind, law: str) -> str:
     if model.kind == ANOTHER:
         return f"Its accelerations form one field, which fails: {_first(model.newtonian)}."
     if model.kind == KEPLERIAN:
-        return "Right on undisturbed orbits, wrong after a kick, in the way of a fitted curve."
+        return "Right on undisturbed orbits, wrong after a kick, as a fitted curve is."
     if model.kind == PARROT:
         remembers = any(COPIERS["training_copier"] in gate.name for gate in model.parrot)
         whose = "its training orbits" if remembers else "the context"
-        return f"Right and wrong as a naive copier of {whose} is."
+        return f"Right and wrong where a naive copier of {whose} is."
     orbit, lost = model.keplerian[:2]
     if orbit.passed is False:
         return f"R² on undisturbed orbits is {orbit.found}."
@@ -185,7 +184,7 @@ def _reason(model: WorldModelKind, law: str) -> str:
         return "Wrong right after a kick, right again four steps later."
     failed = _first(model.newtonian)
     whose = "a Newtonian model" if law == NEWTON else f"a model of {law}"
-    return f"What {whose} passes and it does not: {failed}." if failed else ""
+    return f"It fails what {whose} passes: {failed}." if failed else ""
 
 
 def _first(gates: Sequence[Gate]) -> str:
@@ -251,8 +250,8 @@ def _memory(far: Examination) -> str:
     if where == WEIGHTS:
         return (
             f"The force is in its weights: behind pasts under {len(behind)} other forces it is "
-            f"right on at least {share(min(rights))} of the states, and follows those forces by "
-            f"{share(most)} at most."
+            f"right on at least {share(min(rights))} of the states, and moves from the law towards "
+            f"those forces by at most {share(most)} of the way."
         )
     if where == READ:
         pasts = " or ".join(_obeyed(far))
@@ -292,7 +291,9 @@ def _besides(model: WorldModelKind) -> str:
         f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)})."
     )
     if not beside.decides:
-        sentence += " That lookup holds the field too: these orbits cannot tell a law from a table."
+        sentence += (
+            " That lookup has the field right too: these orbits cannot tell a law from a table."
+        )
     return sentence
 
 
@@ -351,7 +352,7 @@ def about_limits(limits: Limits) -> str:
     if limits.remainder is not None:
         sentence += (
             " What none of the shapes explains is at most "
-            f"{share(limits.remainder)} of the attraction on nine states in ten."
+            f"{share(limits.remainder)} of the attraction on 90 % of the states."
         )
     return sentence
 

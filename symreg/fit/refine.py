@@ -43,8 +43,11 @@ CLEARLY_BETTER = 10.0
 """Difference in twice the log-likelihood at which a law explains a table less well: 'very strong'
 on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
 SNAP_DISTANCE = 0.1
-"""Exponents farther than this from a half-integer are left alone, and other numbers from a simple
-one, relative to their size."""
+"""Exponents farther than this from a half and a third are left alone, and other numbers from a
+simple one, relative to their size."""
+USUAL = (1, 2, 3, 4, 5, 10)
+"""Denominators of exponents as one writes them: whole numbers, halves, thirds, quarters, and
+decimals of one digit. Another, such as 7/11, is what lay nearest among noise."""
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 MOST_CONSTANTS = 7
 FAILURES = (ArithmeticError, ValueError, TypeError, RecursionError)
@@ -262,12 +265,16 @@ def freed(law: Law, samples: Samples, ones: bool = False) -> Law:
     `ones`, for the 1 of a sum and in front of a function's argument too.
 
     A search sets numbers to simple ones where that is the shorter description; with noise each of
-    them has an interval, and with units a dimension. Exponents stay, a named law, and what one
-    constant ties: GM in front of a sum is not one for each of its terms.
+    them has an interval, and with units a dimension. Usual exponents stay, a named law, and what
+    one constant ties: GM in front of a sum is not one for each of its terms.
     """
     if law.name is not None:
         return law
-    form, more = skeleton(with_coefficients(law.form, ones), len(law.constants))
+    form = law.form.replace(
+        lambda part: part.is_Pow and part.exp.is_Rational and part.exp.q not in USUAL,
+        lambda part: part.base ** sympy.Float(part.exp),
+    )
+    form, more = skeleton(with_coefficients(form, ones), len(law.constants))
     if not more:
         return law
     form, order = in_order(form)
@@ -316,9 +323,10 @@ def _simpler(law: Law, snap: bool, numbers: bool) -> Iterable[tuple[sympy.Expr, 
         targets: list[sympy.Expr] = []
         if here in exponents:
             if snap:
-                nearest = sympy.Rational(round(2 * value), 2)
-                if abs(float(nearest) - value) <= SNAP_DISTANCE:
-                    targets.append(nearest)
+                # laws have thirds up to 5/3: a 13/3 is what lay nearest
+                ways = (2, 3) if abs(value) < 2 else (2,)
+                parts = {sympy.Rational(round(part * value), part): None for part in ways}
+                targets += [n for n in parts if abs(float(n) - value) <= SNAP_DISTANCE]
         elif index or len(law.constants) == 1 or not law.form.is_Mul:
             targets.append(sympy.Integer(0))
         if numbers and here not in exponents:

@@ -9,12 +9,13 @@ one as that, and others with the digits that the interval supports.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import sympy
+from scipy.stats import chi2
 
-from orbits.estimates import Estimate
+from orbits.estimates import CONFIDENCE, Estimate
 from orbits.time_limit import TooLongError, limited
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import complexity, evaluate, written
@@ -115,7 +116,7 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
         back = other.xreplace(numbers)
         for form in (back, _with_unit_sums(back)):
             exactly = form.xreplace({x: exact(float(x)) for x in form.atoms(sympy.Float)})
-            yield from (exactly, _with_plain_quotients(exactly))
+            yield from (exactly, with_plain_quotients(exactly))
 
 
 def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
@@ -156,7 +157,7 @@ def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:
     return formula.replace(is_power_of_sum, unit)
 
 
-def _with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
+def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
     """`-a/(b - c)` as `a/(c - b)`, and `sqrt(1/a)` as `1/sqrt(a)`."""
 
     def turned(product: sympy.Expr) -> sympy.Expr:
@@ -191,12 +192,43 @@ def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> 
     return formula.xreplace(simple)
 
 
+def _simple_within(value: float, half: float | None) -> sympy.Rational | None:
+    """The simple number that an interval holds, if it is narrow enough to hold none by chance."""
+    if half is None or not 0 < half <= SURE * abs(value):
+        return None
+    near = simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
+    return sympy.Rational(near) if near and abs(float(near) - value) <= half else None
+
+
+def simple_together(
+    numbers: Sequence[Estimate], covariance: Sequence[Sequence[float]]
+) -> list[sympy.Number]:
+    """Fitted numbers, simple ones where their intervals hold these; the others follow, as if they
+    were fitted again. All as fitted if the rows tell the simple ones, together, from the fitted.
+
+    Args:
+        numbers: with their intervals.
+        covariance: (number, number) of their errors, from which come both: Wald's test at 95 %, and
+            the mean of a normal distribution of which some components are known.
+    """
+    fitted = np.array([number.value for number in numbers], dtype=float)
+    within = [_simple_within(v, n.half_width) for v, n in zip(fitted, numbers, strict=True)]
+    near = {place: number for place, number in enumerate(within) if number is not None}
+    at = list(near)
+    spread = np.asarray(covariance, dtype=float)
+    if at and spread.shape == 2 * fitted.shape:
+        move = np.array([float(number) for number in near.values()]) - fitted[at]
+        pull = np.linalg.pinv(spread[np.ix_(at, at)], hermitian=True) @ move
+        if move @ pull <= chi2.ppf(CONFIDENCE, len(at)):
+            follow = fitted + spread[:, at] @ pull
+            return [near.get(place, sympy.Float(value)) for place, value in enumerate(follow)]
+    return [sympy.Float(value) for value in fitted]
+
+
 def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
     half = None if estimate is None else estimate.half_width
-    if half is not None and 0 < half <= SURE * abs(value):
-        near = simple(value, USUAL_DENOMINATOR, USUAL_INTEGER)
-        if near and abs(float(near) - value) <= half:
-            return sympy.Rational(near)
+    if (near := _simple_within(value, half)) is not None:
+        return near
     rounded = sympy.Float(value, digits_of(value, half))
     # a factor that reads 1.0 is none
     return rounded if half is None or abs(float(str(rounded))) != 1 else sympy.Integer(round(value))

@@ -148,7 +148,7 @@ def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     failed = [gate for gate in gates if gate.passed is False]
     unmeasured = [gate.name for gate in gates if gate.passed is None]
     if failed:
-        listed = "; ".join(f"{g.name} (found {g.found}, asked {g.required})" for g in failed)
+        listed = "; ".join(f"{g.name} (found {g.found}, required {g.required})" for g in failed)
         every = "this condition" if len(failed) == 1 else f"these {len(failed)} conditions"
         return f"It would count as recovered if {every} held: {listed}."
     if unmeasured:
@@ -158,7 +158,7 @@ def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     if used:
         room, nearest = max(used, key=lambda pair: pair[0])
         sentence += (
-            f" The closest to its limit is {nearest.name}: found {nearest.found}, asked "
+            f" The closest to its limit is {nearest.name}: found {nearest.found}, required "
             f"{nearest.required} ({room:.0%} of the margin used)."
         )
     return sentence

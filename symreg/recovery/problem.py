@@ -174,6 +174,10 @@ def _whose(samples: ForceSamples) -> tuple[str, ...]:
     )
 
 
+POSITIVE = {"counts": "0 or more", "logarithmic": "positive"}
+"""What a target with such errors is."""
+
+
 def of_user_table(source: Source, config: RecoverConfig) -> Problem:
     """A table of the user's own: any target, any features, any units.
 
@@ -230,6 +234,13 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         for table in (read.table, read.every)
         if table is not None
     )  # fmt: skip
+    least = float(np.min(samples.y))
+    unsuited = least < 0 if config.errors == "counts" else least <= 0
+    if config.errors in POSITIVE and unsuited:
+        raise ValueError(
+            f"--errors {config.errors}: {target} must be {POSITIVE[config.errors]}, and its least "
+            f"value is {least:g}. Give --errors additive, or leave it out."
+        )
     law = config.law if config.law is None else in_written_names(config.law, written)
     references = [] if config.per_group else of_table(features, law)
     asked = config.law is not None

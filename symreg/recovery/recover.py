@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
@@ -344,7 +345,8 @@ def _as_written(formula: sympy.Expr, finding: Finding) -> str:
     text = simple_numbers(formula, values)
     # a constant of every group is a symbol, and has no value
     done = text.atoms(sympy.Float) or finding.selection.grouped
-    return sympy.sstr(text if done else simplest(text, finding.samples))
+    said = sympy.sstr(text if done else simplest(text, finding.samples))
+    return re.sub(r"(?<=\d)\.(?!\d)", "", said)  # sympy writes a rounded 39 as `39.`
 
 
 def noise_of(finding: Finding) -> str:

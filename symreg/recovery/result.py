@@ -16,9 +16,11 @@ from orbits.files import as_json
 from orbits.printing import facts, html_table, wrapped
 from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, spellings
+from orbits.units import ONE
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, latex, mathml
+from symreg.formulas.written import simple_together, with_plain_quotients
 from symreg.recovery.gates import Gate
 from symreg.recovery.rival import Rival
 from symreg.result import Result
@@ -245,18 +247,25 @@ class Recovery(Result):
 
     @cached_property
     def formula(self) -> sympy.Expr:
-        """The selected formula in sympy; symbols are positive if the features are.
+        """The selected formula in sympy; symbols are positive if the features are. Numbers are as
+        fitted, or simple ones that the rows do not tell from these.
 
         If groups have their own constants, these are symbols, and what all share is a number.
         """
-        values = {name: quantity.value for name, quantity in self.coefficients.items()}
-        text = self.form if self.form and None not in values.values() else self.expression
+        fitted = {name: quantity.value for name, quantity in self.coefficients.items()}
+        text, values = self.expression, dict[str, sympy.Number]()
+        if self.form and None not in fitted.values():
+            text, numbers = self.form, list(self.coefficients.values())
+            # with a unit, which is simple is a matter of the unit
+            known = self.covariance if all(n.unit in (None, ONE.text) for n in numbers) else ()
+            values = dict(zip(fitted, simple_together(numbers, known), strict=True))
         if (groups := self.per_group) is not None:
             text = groups.form
             shared = {name: of[0] for name, of in groups.constants.items() if len(of) == 1}
-            values = {name: values[of] for name, of in shared.items() if of in values}
+            values = {name: sympy.Float(fitted[of]) for name, of in shared.items() if of in fitted}
         formula, symbols = self._parsed(text)
-        return formula.xreplace({symbols[name]: sympy.Float(v) for name, v in values.items()})
+        numbered = formula.xreplace({symbols[name]: value for name, value in values.items()})
+        return with_plain_quotients(numbered)
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""

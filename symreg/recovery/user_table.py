@@ -293,7 +293,7 @@ def require_names(target: str, features: Sequence[str]) -> None:
     names = [target, *features]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"{', '.join(repeated)} is asked for twice; target and features differ.")
+        raise ValueError(f"{', '.join(repeated)} is given twice; target and features differ.")
     for name in names:
         if name.startswith(CONSTANT_PREFIX):
             raise ValueError(f"the column {name} starts with {CONSTANT_PREFIX}; rename it.")

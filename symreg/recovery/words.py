@@ -61,7 +61,7 @@ def _in_a_line(formula: str) -> str:
 def interval(quantity: Quantity, spec: str | None = None) -> str:
     """A value with its interval, all to as many decimals: `39.40 [38.35, 40.45]`.
 
-    Without a `spec` they have three digits of the half-width, if that can be written out, else five
+    Without a `spec` they have two digits of the half-width, if that can be written out, else five
     of their own.
     """
     if quantity.value is None:
@@ -72,7 +72,7 @@ def interval(quantity: Quantity, spec: str | None = None) -> str:
     if spec is None:
         spec, half = ".5g", (high - low) / 2
         if half > 0 and max(abs(low), abs(high)) < LARGEST_WRITTEN:
-            decimals = max(0, 2 - math.floor(math.log10(half)))
+            decimals = max(0, 1 - math.floor(math.log10(half)))
             spec = f".{decimals}f" if decimals <= MOST_DECIMALS else spec
     return f"{quantity.value:{spec}} [{low:{spec}}, {high:{spec}}]"
 
@@ -187,7 +187,7 @@ def _conclusion(result: Recovery) -> str:
 def failures(gates: Sequence[Gate]) -> str:
     """The gates that failed, with what they asked and what they found."""
     return "; ".join(
-        f"{gate.name} (asked: {gate.required}; found: {gate.found})"
+        f"{gate.name} (required: {gate.required}; found: {gate.found})"
         for gate in gates
         if gate.passed is False
     )

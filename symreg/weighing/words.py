@@ -73,7 +73,7 @@ def of_the_unseen(unseen: Unseen, units: Mapping[str, str]) -> dict[str, str]:
     """What is told of an unseen body: its mass, orbit and place, or that none is needed."""
     rest = f"{unseen.before:.3g} standard errors without it, {unseen.after:.3g} with it"
     if not unseen.exists:
-        grows = f"2 ln L grows by {unseen.gain:.3g}, and {unseen.needed:.3g} is asked"
+        grows = f"2 ln L grows by {unseen.gain:.3g}, where {unseen.needed:.3g} is required"
         return {"unseen body": f"none is needed ({rest}; {grows})"}
     facts = {
         f"unseen body, {units['mass']}": str(unseen.mass),

@@ -81,6 +81,16 @@ def test_shares_of_trials_have_binomial_errors():
 
 
 @pytest.mark.parametrize(
+    ("errors", "least", "says"),
+    [("counts", -1.0, "n must be 0 or more"), ("logarithmic", 0.0, "n must be positive")],
+)
+def test_errors_that_the_target_cannot_have_are_refused(errors, least, says):
+    table = pd.DataFrame({"t": np.arange(20.0), "n": np.arange(20.0) + least})
+    with pytest.raises(ValueError, match=says):
+        recover(table, target="n", features="t", errors=errors)
+
+
+@pytest.mark.parametrize(
     ("change", "options", "says"),
     [
         ({}, {"trials": "0"}, "at least 1"),

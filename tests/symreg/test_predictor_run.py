@@ -55,7 +55,7 @@ def mine(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"readouts": ["extrapolate"]}, "is asked of networks of `worldmodel train` alone"),
+        ({"readouts": ["extrapolate"]}, "works with networks of `worldmodel train` alone"),
         ({"controls": ["untrained", "injected"]}, "give --untrained-model"),
         ({"model": "mine.py"}, "give package.module:name or path/to/file.py:name"),
         ({"model": None, "fit": True}, "needs --model"),

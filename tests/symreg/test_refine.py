@@ -50,6 +50,24 @@ def test_an_exponent_that_is_no_half_integer_stays():
     assert snapped.constants[1] == pytest.approx(-2.25, abs=0.01)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("power", [sympy.Rational(2, 3), sympy.Rational(-1, 3)])
+def test_an_exponent_among_noise_may_be_thirds(power, seed):
+    samples = samples_of(lambda x: 2.3 * x ** float(power), n=120, noise=0.02, seed=seed)
+    law = simplified(refitted(2.1 * r ** float(power + 0.02), samples, "test"), samples, 0.0)
+    assert law.form.has(r**power)
+
+
+def test_a_fraction_that_nobody_writes_is_a_fitted_exponent_among_noise():
+    samples = samples_of(lambda x: 2.3 * x**0.63, n=120, noise=0.02)
+    odd = refitted(2.1 * r ** sympy.Rational(7, 11), samples, "test")
+    (power,) = freed(odd, samples).expression.atoms(sympy.Pow)
+    assert power.exp.is_Float
+    assert float(power.exp) == pytest.approx(0.63, abs=0.01)
+    usual = refitted(2.1 * r ** sympy.Rational(3, 5), samples, "test")
+    assert freed(usual, samples).form == usual.form
+
+
 def test_a_term_that_explains_nothing_is_pruned():
     samples = samples_of(lambda x: 39.478 / x**2, noise=0.01)
     law = refitted(39.0 / r**2 + 0.05 * r + 0.01, samples, "test")

@@ -13,7 +13,8 @@ JUDGED = TABLE[TABLE["status"] != "no table"]
 
 
 def row(catalog: str, noise: float, part: pd.DataFrame) -> str:
-    shares = [f"{part[key].mean():.2f}" for key in ("recovered", "structure", "found")]
+    shares = [f"{part[key].mean():.2f}" for key in ("recovered", "as_fitted", "structure", "found")]
+    shares[1] = "–" if part["as_fitted"].isna().any() else shares[1]
     not_recovered = int((part["found"] * (1 - part["recovered"])).sum())
     cells = [f"{NAMES.get(catalog, catalog)}, {len(part)} laws", f"{100 * noise:g} %", *shares]
     cells += [

@@ -409,8 +409,8 @@ def test_of_a_refused_model_the_first_reason_is_said_and_one_thing_to_try():
     network = {"target": "displacement", "context_length": 32, "steps": 1000}
     said = about_the_first([kick], None, network, 8)
     assert said == (
-        "The first that fails is kick R²: found 0.5, asked at least 0.97. To try: another target "
-        "of the training, --target residual."
+        "The first that fails is kick R²: found 0.5, required at least 0.97. To try: another "
+        "target of the training, --target residual."
     )
     said = about_the_first([kick, kick], None, {**network, "target": "residual"}, 8)
     assert said.endswith(" 1 more in the report. To try: a shorter context, --context-length 8.")
@@ -463,10 +463,10 @@ KINDS = {
         "Its accelerations form one field, which fails",
     ),
     "an ellipse": (lambda known: Long(newton), "Right on undisturbed orbits, wrong after a kick"),
-    "a parrot": (lambda known: Parrot(), "Right and wrong as a naive copier of the context is"),
+    "a parrot": (lambda known: Parrot(), "Right and wrong where a naive copier of the context is"),
     "a parrot of training": (
         lambda known: Parrot(memory=known),
-        "Right and wrong as a naive copier of its training orbits is",
+        "Right and wrong where a naive copier of its training orbits is",
     ),
     "no order": (
         lambda known: Pushed(lambda x, v: newton(x, v) * 4 * np.sin(1e4 * x[..., :1])),
@@ -475,7 +475,7 @@ KINDS = {
     "blind to kinks": (lambda known: Blind(), "Wrong right after a kick, right again four steps"),
     "no force at rest": (
         lambda known: Pushed(PREDICTORS["no force at rest"]),
-        "What a Newtonian model passes and it does not",
+        "It fails what a Newtonian model passes",
     ),
     "rounded": (lambda known: Rounded(newton), "With answers so coarse the law itself would be"),
 }
@@ -549,10 +549,10 @@ def test_a_departure_beyond_the_limits_fails_and_one_within_passes(data):
 def test_every_sentence_has_a_predictor_of_which_it_is_true():
     """By how it begins; those of gates alone are in `test_verdict`, those of ratios below."""
     begins = [*SAID_OF, *(reason for _, reason in KINDS.values())]
-    begins += ["World model: ", "Of ", "Its mean error, ", "The best lookup ", "That lookup holds "]
+    begins += ["World model: ", "Of ", "Its mean error, ", "The best lookup ", "That lookup has "]
     begins += ["It cannot be read", "A departure from the law", "What none of the shapes"]
     begins += ["The first that fails is", "To try: ", "The law of ", "It ", "No conclusion"]
-    begins += ["Right and wrong as a naive copier of "]
+    begins += ["Right and wrong where a naive copier of "]
     for each in ast.walk(ast.parse(inspect.getsource(verdict_words))):
         if isinstance(each, ast.FunctionDef):
             texts = [

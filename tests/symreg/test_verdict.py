@@ -158,8 +158,8 @@ def test_good_evidence_passes_every_gate():
     assert failed() == []
     gates = model_gates(GOOD, KICKS, CONTROLS, T, far_gates(RIGHT, BETTER, T))
     said = about_the_law("newton", gates)
-    assert "does not come out of permuted targets or an untrained network" in said
-    assert "does when the true law is injected" in said
+    assert "is not found in permuted targets or an untrained network" in said
+    assert "but is when the true law is injected" in said
     alone = model_gates(GOOD, KICKS, {}, T, far_gates(RIGHT, BETTER, T))
     assert "untrained" not in about_the_law("newton", alone)
 
@@ -477,9 +477,9 @@ def test_the_copier_that_a_model_is_likest_to_stands_beside_it():
     mixed["training_copier"]["gain"] = 0.0
     repeats = kind(0.97, -2.0, 0.6, law, orbit_metrics=mixed)
     assert repeats.kind == PARROT
-    assert "as a naive copier of its training orbits is" in words(repeats)
+    assert "where a naive copier of its training orbits is" in words(repeats)
     mixed["copier"]["gain"] = 0.0
-    assert "as a naive copier of the context is" in words(
+    assert "where a naive copier of the context is" in words(
         kind(0.97, -2.0, 0.6, law, orbit_metrics=mixed)
     )
 

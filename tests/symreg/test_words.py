@@ -1,12 +1,18 @@
 """What a result says of itself is true, and names what to try first."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 
 import symreg
 from symreg import LawRegressor
+from symreg.recovery.result import Quantity
+from symreg.recovery.words import interval
 
 X = np.linspace(0.5, 3, 40)
 
@@ -80,3 +86,12 @@ def test_the_estimator_takes_units():
     found = model.fit(rows, 2.725 / (X + 1)).recovery_
     assert {name: each.unit for name, each in found.coefficients.items()} == {"a": "m K", "b": "m"}
     assert model.equations_.empty
+
+
+@given(st.floats(-1e5, 1e5), st.floats(1e-5, 1e4))
+def test_a_value_and_its_interval_have_two_digits_of_the_half_width(value, half):
+    shown = interval(Quantity(value, value - half, value + half))
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", shown)
+    assert len({len(text.partition(".")[2]) for text in numbers}) == 1
+    last = 10.0 ** -len(numbers[0].partition(".")[2])
+    assert last == 1 or 0.00999 * half < last <= 0.1001 * half

@@ -10,7 +10,7 @@ from orbits.estimates import Estimate
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, symbol, written
 from symreg.formulas.numbers import exact, is_simple, price, simple_near
-from symreg.formulas.written import simple_numbers, simplest
+from symreg.formulas.written import simple_numbers, simple_together, simplest
 
 X, Y = symbol("x"), symbol("y")
 RNG = np.random.default_rng(0)
@@ -120,6 +120,38 @@ def test_numbers_are_simple_where_a_narrow_interval_says_so():
     assert str(of(1.5, 0.9)) == "1.5*x"  # anything would be simple in so wide a one
     assert str(of(475.3, 3.0)) == "475.3*x"
     assert str(of(1.99554, 0.001)) == "1.99554*x"  # two is outside
+
+
+def fitted_lines(seed, spread):
+    """Slope and offset of noisy lines, with covariance, and the offset where the slope is known."""
+    random = np.random.default_rng(seed)
+    x = 10 + spread * random.normal(size=200)
+    y = 2 * x + 3.42 + 0.02 * random.normal(size=200)
+    design = np.column_stack([x, np.ones(200)])
+    numbers, (left,) = np.linalg.lstsq(design, y)[:2]
+    covariance = left / 198 * np.linalg.inv(design.T @ design)
+    errors = np.sqrt(np.diag(covariance))
+    return list(map(Estimate.of, numbers, errors)), covariance, np.mean(y - 2 * x)
+
+
+@given(st.integers(0, 10_000))
+def test_what_stands_beside_a_simple_number_is_as_if_fitted_again(seed):
+    numbers, covariance, offset = fitted_lines(seed, 1.0)
+    slope, other = simple_together(numbers, covariance)
+    if 2 in numbers[0]:
+        assert slope == 2
+        assert float(other) == pytest.approx(offset, rel=1e-6)
+    else:
+        assert (float(slope), float(other)) == (numbers[0].value, numbers[1].value)
+
+
+def test_numbers_are_simple_only_together():
+    # each is within its own interval, and with errors so alike both are not
+    numbers = [Estimate.of(2.004, 0.003), Estimate.of(2.996, 0.003)]
+    alike, opposed = (9e-6 * np.array([[1, c], [c, 1]]) for c in (0.99, -0.99))
+    assert simple_together(numbers, alike) == [sympy.Float(2.004), sympy.Float(2.996)]
+    assert simple_together(numbers, opposed) == [2, 3]
+    assert simple_together(numbers, ()) == [sympy.Float(2.004), sympy.Float(2.996)]
 
 
 def test_a_simple_number_is_a_small_fraction_and_no_large_float():

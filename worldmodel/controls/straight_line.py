@@ -8,7 +8,7 @@ from worldmodel.controls.base import Control
 
 
 class StraightLine:
-    """Moves in a straight line, x(t+1) = 2 x(t) − x(t−1): it knows no force."""
+    """Moves in a straight line, x(t+1) = 2 x(t) − x(t−1): no force acts."""
 
     context_length = 2
 

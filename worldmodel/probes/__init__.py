@@ -1,10 +1,10 @@
-"""Read-outs of what a model has learned, and what they are made of.
+"""Probes of what a model has learned, and what they are made of.
 
     from worldmodel import probes
 
     probes.force_table(arcs, ...)
 
-The names are listed in `__init__.pyi`. A read-out's options are read for every command line, so
+The names are listed in `__init__.pyi`. A probe's options are read for every command line, so
 that its file imports nothing heavy: what it works with comes from here, at its first use.
 """
 

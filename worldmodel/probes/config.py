@@ -14,7 +14,7 @@ from worldmodel.probes.setting import ExperimentConfig
 
 
 def in_words(readout: type[ReadOut]) -> str:
-    """A read-out for the help: its name, what it is, and the names of its options."""
+    """A probe for the help: its name, what it is, and the names of its options."""
     options = [field.name for field in dataclasses.fields(readout)]
     return f"{readout.name} ({readout.what}{'; ' * bool(options)}{' '.join(options)})"
 
@@ -41,13 +41,13 @@ Args:
         if controls is not None and self.control not in controls:
             raise OptionError(
                 "control",
-                f"is {self.control}, which the read-out {self.read_out.name} has no use for; give "
+                f"is {self.control}, which the probe {self.read_out.name} has no use for; give "
                 f"one of {', '.join(controls)}.",
             )
 
     @property
     def read_out(self) -> ReadOut:
-        """The requested read-out with its options."""
+        """The requested probe with its options."""
         return parse_readout(self.readout)
 
 

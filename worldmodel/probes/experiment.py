@@ -1,4 +1,4 @@
-"""What is probed: a model or a control, data, and options; every read-out gets one."""
+"""What is probed: a model or a control, data, and options; every probe gets one."""
 
 import secrets
 from functools import cached_property

@@ -188,7 +188,7 @@ class Patched:
 
 
 def asked_at(patched: Patched, site: str, steps: int, seed: int) -> dict[str, float]:
-    """All that the read-out `causal` measures at a site; without steps no rotation is learned."""
+    """All that the probe `causal` measures at a site; without steps no rotation is learned."""
     decoded, subspace = patched.probe(site)
     probe = patched.exchanged(site, subspace)
     metrics = {"decoded": decoded, "probe": probe.followed}

@@ -1,4 +1,4 @@
-"""One read-out of one model."""
+"""One probe of one model."""
 
 import dataclasses
 import os
@@ -45,7 +45,7 @@ def probe(
         config: options; by default the defaults.
         readout: what is read, with its options in brackets, such as `"linear(states=200)"`, or the
             object `Linear(states=200)`.
-        untrained: makes the untrained model, for the control and read-outs that need it.
+        untrained: makes the untrained model, for the control and probes that need it.
         trained_on: the model's training data set, or its path; shows whether the model merely
             copies those orbits.
         progress: whether a bar counts predictions; by default in a notebook.
@@ -53,7 +53,7 @@ def probe(
             `time_unit`.
 
     Returns:
-        Force samples, if the read-out yields them; otherwise its `Reading`.
+        Force samples, if the probe yields them; otherwise its `Reading`.
 
     Raises:
         ValueError: if the model, the data and the options do not fit together.
@@ -74,12 +74,12 @@ def probe(
 
 
 def read(model: Any, data: Data, config: ProbeConfig, trained_on: "Data | None" = None) -> Reading:
-    """The result of the requested read-out, with its provenance."""
+    """The result of the requested probe, with its provenance."""
     with threads(config.threads):
         subject = as_model(model, config.checkpoint)
         if config.read_out.of_networks and not isinstance(subject, WorldModel):
             raise ValueError(
-                f"the read-out {config.read_out.name} needs a network of `worldmodel train`, and "
+                f"the probe {config.read_out.name} needs a network of `worldmodel train`, and "
                 f"{subject.name} is none; give another --readout."
             )
         experiment = Experiment(subject, data, config, trained_on)
@@ -108,5 +108,5 @@ def as_model(model: Any, checkpoint: str = "last") -> Subject:
 
 
 def require_fitting_name(out: str, readout: ReadOut) -> None:
-    """Refuse the name of another format: a read-out writes Parquet or JSON."""
+    """Refuse the name of another format: a probe writes Parquet or JSON."""
     require_ending(out, ".parquet" if readout.writes_table else ".json")

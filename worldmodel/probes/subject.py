@@ -1,4 +1,4 @@
-"""What read-outs ask of a model: a trained network (`WorldModel`) and any predictor of a user's own
+"""What probes ask of a model: a trained network (`WorldModel`) and any predictor of a user's own
 (`CheckedPredictor`) answer alike. Imports no torch."""
 
 from typing import Any, Protocol, Self

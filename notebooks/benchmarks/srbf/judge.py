@@ -12,7 +12,9 @@ standard deviation. The points of draw k come from `default_rng(k)`. The regress
 defaults. The driver fits one problem at a time, and seconds are around the fit alone.
 
 A problem is recovered if the variance left unexplained on the other rows is at most 2^-23
-(`numeric_recovery_val`); `structure` is srbf's `symbolic_recovery`, equal formulas with every
+(`numeric_recovery_val`). Numbers that the rows do not tell from simple ones are simple in what the
+regressor predicts; `as_fitted` judges the same formula with every number as it was fitted.
+`structure` is srbf's `symbolic_recovery`, equal formulas with every
 number masked. It needs one of SimpliPy's engines: `--engine` names one that SimpliPy can download,
 or the path of its `config.yaml`; without one there are operators and no rules, which tell fewer
 equal formulas to be equal.
@@ -32,6 +34,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # after the threads are set
 # ruff: noqa: E402
 import numpy as np
+import sympy
 from simplipy import SimpliPyEngine
 from srbf import Benchmark, derive_metrics
 from srbf.core import EvaluationResult, EvaluationSample
@@ -45,8 +48,8 @@ import symreg
 
 FITTED, JUDGED = 512, 512
 """Rows, by srbf's protocol."""
-COLUMNS = ("catalog", "law", "draw", "noise", "fvu", "recovered", "structure", "found", "status",
-           "seconds", "processor", "formula")  # fmt: skip
+COLUMNS = ("catalog", "law", "draw", "noise", "fvu", "recovered", "as_fitted", "structure",
+           "found", "status", "seconds", "processor", "formula")  # fmt: skip
 UNARY = ("abs", "inv", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
          "asinh", "acosh", "atanh", "exp", "log")  # fmt: skip
 
@@ -100,6 +103,7 @@ class Method:
             record["predicted_expression"] = text = str(model.sympy())
             for key, x in {"y_pred": sample.x_support, "y_pred_val": sample.x_validation}.items():
                 record[key] = model.predict(x).reshape(-1, 1)
+            record["y_fitted"] = _values(model, sample.x_validation)
             arity = self.simplipy_engine.operator_arity
             # our columns are x0, x1, ..., the judge's x1, x2, ...
             names = {"E": "e"} | {f"x{k}": f"x{k + 1}" for k in range(sample.x_support.shape[1])}
@@ -116,6 +120,17 @@ class Method:
         seconds = f"{record['fit_time']:.1f} s"
         print(record["benchmark_eq_id"], record["status"], seconds, outcome, sep=", ", flush=True)
         return EvaluationResult(record)
+
+
+def _values(model: symreg.LawRegressor, x: np.ndarray) -> np.ndarray:
+    """(row, 1) of the formula with every number as it was fitted."""
+    law = model.recovery_
+    fitted = {name: number.value for name, number in law.coefficients.items()}
+    formula = law.sympy(law.form if law.form and None not in fitted.values() else law.expression)
+    columns = {f"x{k}": column for k, column in enumerate(x.T.astype(float))} | fitted
+    symbols = sorted(formula.free_symbols, key=str)
+    values = sympy.lambdify(symbols, formula, "numpy")(*(columns[str(each)] for each in symbols))
+    return np.broadcast_to(np.asarray(values, dtype=float), len(x)).reshape(-1, 1).copy()
 
 
 def run(catalog: Path, noise: float, draw: int, out: Path, engine: SimpliPyEngine) -> None:
@@ -144,15 +159,21 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
     rows = []
     for path in sorted(out.glob("*.pkl")):
         catalog, noise, draw = path.stem.split("@")
-        judged = derive_metrics(_stored(path), engine=engine)
+        stored = _stored(path)
+        judged = derive_metrics(stored, engine=engine)
+        if "y_fitted" in stored:
+            fitted = derive_metrics(stored | {"y_pred_val": stored["y_fitted"]}, engine=engine)
+            judged["as_fitted"] = fitted["numeric_recovery_val"]
         for k, law in enumerate(judged["benchmark_eq_id"]):
             at = {key: each[k] for key, each in judged.items()}
             if at["placeholder"]:
-                rows.append([catalog, law, draw, noise, "", "", "", "", "no table", *[""] * 3])
+                rows.append([catalog, law, draw, noise, "", "", "", "", "", "no table", *[""] * 3])
                 continue
             rows.append([
                 catalog, law, draw, noise, f"{at['fvu_val']:.3g}",
-                int(at["numeric_recovery_val"]), int(at["symbolic_recovery"]), int(at["found"]),
+                int(at["numeric_recovery_val"]),
+                int(at["as_fitted"]) if "as_fitted" in at else "",
+                int(at["symbolic_recovery"]), int(at["found"]),
                 at["status"], f"{at['fit_time']:.1f}",
                 f"{at['cpu_time']:.1f}" if at.get("cpu_time") else "",
                 at.get("predicted_expression") or "",
@@ -163,10 +184,12 @@ def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
         writer.writerows(rows)
     for catalog, noise in sorted({(row[0], row[3]) for row in rows}):
         mine = [row for row in rows if (row[0], row[3]) == (catalog, noise) and row[5] != ""]
-        shares = np.mean([[row[5], row[6], row[7], float(row[9])] for row in mine], axis=0)
-        print(f"{catalog} at {noise}: {len(mine)} problems, recovered {shares[0]:.3f}, structure "
-              f"{shares[1]:.3f}, found {shares[2]:.3f}, "
-              f"median {np.median([float(row[9]) for row in mine]):.1f} s")  # fmt: skip
+        shares = np.mean([[row[5], row[7], row[8]] for row in mine], axis=0)
+        fitted = [row[6] for row in mine if row[6] != ""]
+        also = f" ({np.mean(fitted):.3f} as fitted)" if len(fitted) == len(mine) else ""
+        print(f"{catalog} at {noise}: {len(mine)} problems, recovered {shares[0]:.3f}{also}, "
+              f"structure {shares[1]:.3f}, found {shares[2]:.3f}, "
+              f"median {np.median([float(row[10]) for row in mine]):.1f} s")  # fmt: skip
 
 
 def main() -> None:

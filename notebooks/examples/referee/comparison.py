@@ -34,7 +34,7 @@ SETTING = ["lesson", "target", "context_length"]
 DRAWS, HALVES = 1000, 100
 WITHOUT, WITH, NEW = "options alone", "options and lesson", "options and lesson, lesson unseen"
 HEADS = (
-    "probe", "area", "above options alone", "false yes, missed at its own threshold",
+    "probe", "area", "above options alone", "false positives, negatives at its own threshold",
     "at the best threshold", "s",
 )  # fmt: skip
 
@@ -94,7 +94,7 @@ def options_alone(table: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def best_threshold(scores: np.ndarray, has: np.ndarray) -> float:
-    """The threshold at which false yes and missed yes add up to least."""
+    """The threshold at which false positives and false negatives add up to least."""
     lines = np.unique(scores)
     wrong = [np.mean(scores[~has] >= line) + np.mean(scores[has] < line) for line in lines]
     return float(lines[int(np.argmin(wrong))])
@@ -262,6 +262,7 @@ def draw(table: pd.DataFrame, rows: dict[str, dict], path: Path) -> None:
     left.set_yticks(range(len(found)), [each["name"] for each in found])
     left.set(xlim=(0, 1.02), ylim=(len(found) - 0.4, -0.6))
     left.set_xlabel("chance that the network with the larger\nshare right scores higher (95 %)")
+    left.set_title("grey band: options alone", size=10)
     left.grid(axis="x", alpha=0.2)
     yes = np.array([[each["fooled"][name] for name in kinds] for each in found])
     right.imshow(yes, cmap="OrRd", vmin=0, vmax=1, aspect="auto")

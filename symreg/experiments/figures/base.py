@@ -32,7 +32,7 @@ class Shown:
         training: metrics of the training by step.
         relative: whether one body orbits a centre.
         required: R² that the kick test requires.
-        far: states of the read-out `far`, of the model ("") and of controls: r (au), speed in
+        far: states of the probe `far`, of the model ("") and of controls: r (au), speed in
             circular ones, and relative error of the acceleration.
         trained: distances (au) and speeds, in circular ones, of orbits like those of training.
     """

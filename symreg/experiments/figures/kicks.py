@@ -66,7 +66,7 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
 FIGURE = RunFigure(
     "kicks",
     (
-        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that holds "
+        "The velocity is turned by up to ±0.5 rad and rescaled in mid-orbit. A model that obeys "
         "the force stays right; one that fits ellipses to what it saw fails. The error is the root "
         "mean square over the spread of the true accelerations, √(1 − R²); the dotted line is what "
         "the verdict requires. At the first step no neighbour before it helps to correct for the "

@@ -107,7 +107,9 @@ def plot_field(
     if below is not None and (reference or recovered):
         axes.set_xlabel("")
         gm = attracting_gm(table)
-        true = reference(r, gm) if reference is not None else np.asarray(recovered(r))
+        true = (
+            reference(r, gm) if reference is not None else np.asarray(recovered(r))  # type: ignore[misc]
+        )
         left = 100 * (pull / true - 1)
         below.scatter(r[shown], left[shown], s=9, color=color, alpha=0.35, linewidths=0,
                       rasterized=True)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Read-outs, found by their files: see `worldmodel.probes.readouts.base`."""
+"""Probes, found by their files: see `worldmodel.probes.readouts.base`."""
 
 from contextlib import suppress
 from typing import Any, get_origin
@@ -9,14 +9,14 @@ from orbits.specs import split_spec
 from worldmodel.probes.readouts.base import ReadOut
 
 READOUTS: Registry[type[ReadOut]] = Registry("worldmodel.probes.readouts", ReadOut, of_classes=True)
-"""Classes of read-outs by name."""
+"""Classes of probes by name."""
 
 
 def parse_readout(text: str) -> ReadOut:
-    """The read-out of a text: `jacobian`, `linear(states=200)`, `extrapolate(factors=1 4 16)`.
+    """The probe of a text: `jacobian`, `linear(states=200)`, `extrapolate(factors=1 4 16)`.
 
     Raises:
-        ValueError: if it cannot be read, or names no read-out or no option (says the nearest).
+        ValueError: if it cannot be read, or names no probe or no option (says the nearest).
         OptionError: if a value is not allowed.
     """
     name, words = split_spec("readout", text, "linear(states=200)")

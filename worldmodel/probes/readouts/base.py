@@ -1,6 +1,6 @@
-"""The contract of read-outs, and what each returns. Imports no torch.
+"""The contract of probes, and what each returns. Imports no torch.
 
-A read-out is a file here with a class `ReadOut`, a frozen dataclass of its own options:
+A probe is a file here with a class `ReadOut`, a frozen dataclass of its own options:
 
     @dataclass(frozen=True)
     class Spread(ReadOut):
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a read-out found."""
+    """What a probe found."""
 
     metrics: dict[str, Any]
     """Numbers by name."""
@@ -55,13 +55,13 @@ class Reading:
     text: str
     """The metrics for a terminal."""
     table: "pd.DataFrame | None" = None
-    """Force samples, if the read-out yields them."""
+    """Force samples, if the probe yields them."""
     details: dict[str, Any] = field(default_factory=dict)
     """Anything else for the file."""
     kind: "type[ReadOut] | None" = None
-    """The read-out, added by `worldmodel.probe`."""
+    """The probe, added by `worldmodel.probe`."""
     origin: dict[str, Any] = field(default_factory=dict)
-    """Read-out, model, law, data and provenance, added by `worldmodel.probe`."""
+    """Probe, model, law, data and provenance, added by `worldmodel.probe`."""
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -74,10 +74,10 @@ class Reading:
         """The table with the attributes.
 
         Raises:
-            ValueError: if the read-out has no table.
+            ValueError: if the probe has no table.
         """
         if self.table is None:
-            raise ValueError("this read-out gives numbers and no force samples.")
+            raise ValueError("this probe gives numbers and no force samples.")
         return orbits.ForceSamples(self.table, self.attributes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Reading:
             write_json(path, self.to_dict())
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """The read-out's own picture: a curve, a map, or bars of its numbers.
+        """The probe's own picture: a curve, a map, or bars of its numbers.
 
         Args:
             axes: where to draw; by default a new figure.
@@ -121,14 +121,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Shown:
-    """The orbits that a run gives to a read-out."""
+    """The orbits that a run gives to a probe."""
 
     orbits: int
     """At most so many."""
     samples: int | None = None
     """States in each of its own orbits; None: as in the training orbits."""
     seed: int | None = None
-    """Added to the run's seed for its own orbits, different for every read-out with any; None: it
+    """Added to the run's seed for its own orbits, different for every probe with any; None: it
     reads held-out orbits."""
 
 
@@ -171,7 +171,7 @@ class ReadOut(Options, ABC):
 
     @property
     def of_a_control(self) -> "ReadOut":
-        """The read-out as a run asks it of a control: by default the same."""
+        """The probe as a run asks it of a control: by default the same."""
         return self
 
     @classmethod

@@ -17,17 +17,17 @@ from worldmodel import probes
 from worldmodel.config import Count, FromZero
 from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 
-NEEDED = "the read-out causal"
+NEEDED = "the probe causal"
 WORDS = {
     "decoded": "R² of the force, by a probe",
-    "probe": "followed where the probe's subspace is exchanged",
+    "probe": "response to exchanging the probe's subspace",
     "probe_slope": "slope of that",
     "probe_leaked": "what else moves then",
-    "random": "followed where a random subspace is exchanged",
-    "rotation": "followed, of the best subspace that was learned",
-    "reversed": "opposite followed, of the best one learned for that",
-    "beyond": "followed beyond the opposite",
-    "whole": "followed where all is exchanged",
+    "random": "response to exchanging a random subspace",
+    "rotation": "response to exchanging the best learned subspace",
+    "reversed": "opposite response, of the best learned for that",
+    "beyond": "response beyond the opposite one",
+    "whole": "response to exchanging everything",
 }
 """Measured at each site."""
 BESIDE = {
@@ -125,7 +125,7 @@ class Causal(ReadOut):
         arcs, random = experiment.arcs(), experiment.random()
         if arcs.mass is not None:
             raise ValueError(
-                f"{experiment.facts.path} shows two bodies; the read-out causal reads one body "
+                f"{experiment.facts.path} shows two bodies; the probe causal reads one body "
                 "around a centre."
             )
         orbit, time = arcs.draw(self.states, random)
@@ -134,7 +134,7 @@ class Causal(ReadOut):
         count = len(np.unique(orbit))
         if count < self.least_orbits:
             raise ValueError(
-                f"the read-out causal needs {self.least_orbits} orbits or more; there are {count}."
+                f"the probe causal needs {self.least_orbits} orbits or more; there are {count}."
             )
         if experiment.config.control == "injected":
             arcs = dataclasses.replace(arcs, gm=np.full_like(arcs.gm, float(np.median(arcs.gm))))

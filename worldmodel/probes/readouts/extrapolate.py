@@ -48,7 +48,7 @@ class Extrapolate(ReadOut):
         Raises:
             ValueError: if orbits hold fewer than max(factors) · C + 1 states.
         """
-        model: Any = experiment.model  # a `WorldModel`: the read-out is of networks
+        model: Any = experiment.model  # a `WorldModel`: the probe is of networks
         facts = experiment.facts
         length, factors = model.context_length, sorted({1, *self.factors})
         needed = factors[-1] * length + 1

@@ -42,7 +42,7 @@ class Far(ReadOut):
         "size": "median acceleration, as a fraction of the law's",
         "field_error": "median relative error against the field's own fit",
         "field_right": "share of states within 10 % of it",
-        "remainder": "error against it of nine states in ten, at most",
+        "remainder": "error against it on 90 % of the states, at most",
         "unevenness": "difference of the departure between groups of states",
         "kick_field_error": "the same one step after a kick",
         "anticlockwise": "median error moving anticlockwise",
@@ -120,7 +120,7 @@ def _rows(found: "Examination") -> list[tuple[str, ...]]:
     behind = {f"behind a past: {name}": share for name, share in found.pasts.items()}
     outside = {f"{name} than any training orbit": s for name, s in found.outside.items()}
     rolled = {f"own predictions, {found.horizon} in a row": found.rolled}
-    rows: list[tuple[str, ...]] = [("states", "asked", "median error", "within 10 %", "at least")]
+    rows: list[tuple[str, ...]] = [("states", "number", "median error", "within 10 %", "at least")]
     for name, share in {**found.families, **behind, **rolled, **outside}.items():
         known = share.right is not None
         rows.append((

@@ -1,8 +1,9 @@
 """Linear probes: what can be read off a layer's activations by ridge regression.
 
-An untrained network already carries most of its input in a form that a linear map can read, so
-every number is compared with that of the same network with fresh weights, with as many random
-functions of the positions of the context, and with these positions themselves.
+Part of the force can already be read off a network that was never trained (R² 0.6 to 0.7 with two
+to eight positions in view, 0.4 with 32). So every number is compared with that of the same network
+with fresh weights, with as many random functions of the positions of the context, and with these
+positions themselves.
 """
 
 from dataclasses import dataclass

@@ -65,7 +65,7 @@ class Transfer(ReadOut):
             ValueError: if the data set has too few orbits, or the model contains no network.
         """
         config = experiment.config
-        backbone = experiment.model.backbone("the read-out transfer (fine-tuning)")
+        backbone = experiment.model.backbone("the probe transfer (fine-tuning)")
         full, few = _split(self, experiment)
         arcs = experiment.arcs(few)
         truth = probes.true_force(arcs, experiment.law, self.target)
