@@ -13,8 +13,9 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from html import escape
 from itertools import zip_longest
 from typing import TextIO
 
@@ -84,6 +85,13 @@ def facts(values: Mapping[str, object]) -> str:
     texts = {k: f"{v:.3g}" if isinstance(v, float) else str(v) for k, v in values.items()}
     widths, rows = _laid_out(list(texts.items()))
     return "\n".join(_lines(rows, widths, first=BOLD))
+
+
+def html_table(rows: Iterable[Sequence[object]]) -> str:
+    """A table for a notebook, its first column bold."""
+    lines = ([escape(str(cell)) for cell in row] for row in rows)
+    cells = (f"<th>{name}</th><td>{'</td><td>'.join(rest)}</td>" for name, *rest in lines)
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
 
 
 Row = Sequence[tuple[str, ...]]

@@ -4,7 +4,6 @@ import typing
 from .engines import ENGINES as ENGINES
 from .estimator import LawRegressor as LawRegressor
 from .experiments.config import RunConfig as RunConfig
-from .experiments.figures.arrows import plot_arrows as plot_arrows
 from .experiments.figures.kicks import plot_kicks as plot_kicks
 from .experiments.figures.law import plot_field as plot_field
 from .experiments.figures.training import plot_training as plot_training

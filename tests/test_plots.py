@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 import orbits
 import symreg
 import worldmodel
+from orbits.printing import html_table
 from symreg.recovery.result import Recovery
 
 
@@ -128,3 +129,59 @@ def test_every_plot_gives_its_axes(law, held_out):
         orbits.plot_phase_portrait(held_out), worldmodel.plot_attention(maps),
     ):  # fmt: skip
         assert isinstance(drawn, Axes)
+
+
+def test_the_force_against_distance_shows_below_how_far_off_the_law_it_is():
+    r = np.linspace(0.5, 2, 50)
+    pull = 1.02 * orbits.GM_SUN / r**2
+    columns = {"r": r, "x": r, "y": 0.0, "a_x": -pull, "a_y": 0.0, "a_r": pull, "gm": orbits.GM_SUN}
+    _, (above, below) = plt.subplots(2)
+    symreg.plot_field(
+        above, pd.DataFrame(columns), lambda r, gm: gm / r**2, lambda r: 40 / r**2,
+        title="", color="k", below=below,
+    )  # fmt: skip
+    np.testing.assert_allclose(np.asarray(below.collections[0].get_offsets())[:, 1], 2)
+    _, formula = below.lines
+    np.testing.assert_allclose(formula.get_ydata(), 100 * (40 / orbits.GM_SUN - 1))
+    low, high = below.get_ylim()
+    assert low == -high
+    assert low < -2
+
+
+def test_a_single_front_says_its_formulas_and_several_do_not(law):
+    axes = symreg.plot_pareto_front(plt.figure().gca(), {"one": law})
+    told = [text.get_text() for text in axes.texts]
+    assert told
+    assert "r²" in " ".join(told)
+    assert all("**" not in each for each in told)
+    both = symreg.plot_pareto_front(plt.figure().gca(), {"one": law, "other": law})
+    assert not both.texts
+
+
+def test_maps_of_attention_have_whole_steps():
+    axes = worldmodel.plot_attention(np.full((1, 2, 3, 3), 1 / 3))
+    axes.figure.canvas.draw()
+    ticks = [*axes.get_xticks(), *axes.get_yticks()]
+    assert all(tick == round(tick) for tick in ticks)
+
+
+def test_the_legend_of_kicks_lies_beside_the_points_and_small_errors_keep_their_digits(held_out):
+    forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
+    axes = symreg.plot_kicks(plt.figure().gca(), {"kicked": forces.table}, required=0.97)
+    axes.figure.canvas.draw()
+    legend = axes.get_legend().get_window_extent()
+    assert legend.x0 >= axes.get_window_extent().x1
+    assert axes.yaxis.get_major_formatter()(0.001, 0) == "0.1 %"
+
+
+def test_a_notebook_shows_results_as_small_tables_that_say_how_to_draw_them(law, held_out):
+    reading = worldmodel.probe(verlet, held_out, readout="kick_response", model_context=2)
+    beside = symreg.compare("39.5/r**2", "4*pi**2/r**2")
+    for result in (law, reading, beside):
+        shown = result._repr_html_()
+        assert "<table>" in shown
+        assert "<pre>" not in shown
+        assert len(repr(result)) < 500 or result is beside
+    for result in (law, reading):
+        assert "<code>.plot()</code>" in result._repr_html_()
+    assert "<td>b &lt; c</td>" in html_table([("a", "b < c")])

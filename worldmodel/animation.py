@@ -60,7 +60,7 @@ def animate(
     orbit: int = 0,
     turn: float = 0.5,
     factor: float = 1.0,
-    steps: int = 64,
+    steps: int = 64,  # twice the longest usual context
 ) -> Animation:
     """An orbit whose velocity is turned in mid-orbit, with the true force and the one that each
     model's next position implies there.
@@ -122,6 +122,6 @@ def animate(
 
 def _rounded(values: np.ndarray) -> Any:
     """Three decimals, more than a pixel; None where a model gives no answer."""
-    rounded = np.round(values, 3).astype(object)
+    rounded = np.round(values, 3).astype(object)  # as said above
     rounded[~np.isfinite(values)] = None
     return rounded.tolist()

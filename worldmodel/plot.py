@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, PowerNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from orbits.files import written_aside
 from orbits.options import checked
@@ -80,6 +81,8 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Axes:
     for (layer, head), panel in np.ndenumerate(panels):
         image = panel.imshow(maps[layer, head], norm=norm, cmap="magma_r", interpolation="nearest")
         panel.set_title(f"layer {layer}, head {head}", fontsize=9)
+    panels[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))  # of all: they share axes
+    panels[0, 0].yaxis.set_major_locator(MaxNLocator(integer=True))
     for panel in panels[-1]:
         panel.set_xlabel("key (time step)")
     for panel in panels[:, 0]:

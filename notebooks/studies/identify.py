@@ -1,7 +1,5 @@
 """How much inertia is left in a target, and how right the force is of a model that learns it."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,7 +8,7 @@ from matplotlib.ticker import FuncFormatter
 from panels import dotted, panels
 from scipy.optimize import isotonic_regression
 
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import CYCLE
 from orbits.plot import labelled, plain_numbers
 from symreg import StudyFigure
 from symreg.experiments.study_figure import finished
@@ -21,27 +19,25 @@ from worldmodel.targets import inertia
 SHARE, FAR, KICK = "evaluate.acceleration_share", "far.error", "kicked.kick_r2_1"
 CONTEXT, KIND, STEPS = "context_length", "attention", "steps"
 USED = [SHARE, FAR, KICK, CONTEXT, KIND]
+FAR_WORDS = "median relative error on far states"
 LEFT, NONE = "inertia left", 0.02
 """Root mean square of the last step's part in a target, over that of the second difference; and the
 place of zero."""
-MARKERS = "osD^v"
-"""By kind of attention and time step."""
 
 
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Errors against the inertia left in the target, by context."""
-    figure, drawn = panels(2, 2)
+    figure, drawn = panels(1, 2)
     known = usual(frame)
-    plot_errors(drawn[0], known, FAR, "median relative error on far states")
-    plot_errors(drawn[1], known, KICK, "1 − R² one step after a kick")
-    plot_phases(drawn[2], known)
-    plot_collapse(drawn[3], known)
+    plot_errors(drawn[0], known)
+    plot_collapse(drawn[1], known)
     caption = (
-        "Above: errors of the implied acceleration against the inertia that is left in the "
-        "target, over the acceleration (0: the residual); colours: context, markers: attention "
-        "and time step, lines: medians over seeds of softmax. Below, left: filled for the "
-        "part of the cells that are Newtonian; right: the errors on far states against the one "
-        "variable of the form inertia left · context^γ in which they scatter least."
+        "The more of the target is inertia, and the longer the context, the wronger the force. "
+        "Left: the error on far states against the inertia left in the target, over the "
+        "acceleration (0: the residual); points: single networks, lines: medians of softmax. "
+        "Right: the same against the one variable of the form inertia left · context^γ in which "
+        f"they scatter least. Dotted: {100 * THRESHOLDS.far_error:g} %, the most that a Newtonian "
+        "model may err."
     )
     return {"identify": (figure, caption)}
 
@@ -82,64 +78,32 @@ def usual(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{LEFT: left.map(_rounded)})
 
 
-def _style(frame: pd.DataFrame) -> pd.Series:
-    """(cell,) attention, and the time step where it varies."""
-    words = frame[KIND].astype(str)
-    if "dt" in frame and frame["dt"].nunique() > 1:
-        words = words + frame["dt"].map(lambda dt: f", {float(dt):g} yr")
-    return words
-
-
-def plot_errors(axes: Axes, frame: pd.DataFrame, measure: str, words: str) -> Axes:
-    """An error against the inertia left: a point for each cell, a line for each context."""
+def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:
+    """The far error against the inertia left: a point for each cell, a line for each context."""
     if frame.empty:
         return finished(axes, False)
-    contexts, styled = sorted(set(frame[CONTEXT])), _style(frame)
-    styles = list(dict.fromkeys(styled))
-    error = 1 - frame[measure] if measure == KICK else frame[measure]
-    for context, color in zip(contexts, CYCLE, strict=False):
-        here = frame[CONTEXT] == context
-        for style, marker in zip(styles, itertools.cycle(MARKERS), strict=False):
-            of = here & (styled == style)
-            axes.scatter(
-                _shown(frame[of]), error[of], s=18, marker=marker, linewidths=0.8,
-                edgecolors=color, facecolors=color if marker == MARKERS[0] else "none",
-            )  # fmt: skip
-        of = here & (frame[KIND] == "softmax")
-        line = error[of].groupby(_shown(frame[of])).median()
-        axes.plot(line.index, line, color=color, linewidth=1.3, label=f"context {context}")
-    for style, marker in zip(styles, itertools.cycle(MARKERS), strict=False):
-        axes.scatter([], [], s=18, marker=marker, edgecolors="#555555", label=style,
-                     facecolors="#555555" if marker == MARKERS[0] else "none")  # fmt: skip
-    gate = 1 - THRESHOLDS.newtonian_r2 if measure == KICK else THRESHOLDS.far_error
-    dotted(axes, gate)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    _ticks(axes)
-    axes.set_ylabel(words)
-    return finished(axes, True, columns=2)
-
-
-def plot_phases(axes: Axes, frame: pd.DataFrame) -> Axes:
-    """Inertia left and context, filled where the cells are Newtonian."""
-    if frame.empty:
-        return finished(axes, False)
-    for context in sorted(set(frame[CONTEXT])):
+    for context, color in zip(sorted(set(frame[CONTEXT])), CYCLE, strict=False):
         here = frame[frame[CONTEXT] == context]
-        for at in sorted(set(_shown(here))):
-            part = float((here.loc[_shown(here) == at, "world_model"] == NEWTONIAN).mean())
-            axes.scatter(at, context, s=150, facecolors="none", edgecolors=COLORS["orbit"])
-            axes.scatter(at, context, s=150, color=COLORS["orbit"], alpha=part, linewidths=0)
+        axes.scatter(_shown(here), here[FAR], s=14, color=color, alpha=0.5, linewidths=0)
+        soft = here[here[KIND] == "softmax"]
+        line = soft[FAR].groupby(_shown(soft)).median()
+        axes.plot(
+            line.index, line, color=color, linewidth=1.5, label=f"{context} positions in view"
+        )
     axes.set_xscale("log")
-    axes.set_yscale("log")
-    plain_numbers(axes.yaxis, sorted(set(frame[CONTEXT])))
-    axes.margins(0.12)
-    blue = COLORS["orbit"]
-    axes.scatter([], [], s=60, color=blue, label="every cell Newtonian")
-    axes.scatter([], [], s=60, facecolors="none", edgecolors=blue, label="none")
     _ticks(axes)
-    axes.set_ylabel("context length")
+    _error_axis(axes)
+    axes.set_title("More inertia in the target, more error", fontsize=10)
     return finished(axes, True)
+
+
+def _error_axis(axes: Axes) -> None:
+    """The far error in per cent, and the most that a verdict admits."""
+    dotted(axes, THRESHOLDS.far_error)
+    axes.set_yscale("log")
+    plain_numbers(axes.yaxis, [0.01, 0.1, 1])
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{100 * v:g} %"))
+    axes.set_ylabel(FAR_WORDS)
 
 
 def _shown(frame: pd.DataFrame) -> pd.Series:
@@ -216,14 +180,15 @@ def plot_collapse(axes: Axes, frame: pd.DataFrame) -> Axes:
     one = frame[LEFT] * frame[CONTEXT].astype(float) ** gamma
     for context, color in zip(sorted(set(frame[CONTEXT])), CYCLE, strict=False):
         of = frame[CONTEXT] == context
-        axes.scatter(one[of], frame.loc[of, FAR], s=18, color=color, label=f"context {context}")
-    dotted(axes, THRESHOLDS.far_error)
+        axes.scatter(one[of], frame.loc[of, FAR], s=14, color=color, alpha=0.7, linewidths=0,
+                     label=f"{context} positions in view")  # fmt: skip
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    _error_axis(axes)
     seeds = seed_scatter(frame)
-    among = "" if np.isnan(seeds) else f"; among seeds ± {seeds:.2f}"
-    x, y = f"inertia left · context^{gamma:.2f}", "median relative error on far states"
-    return labelled(axes, x, y, f"About one curve: ± {scatter:.2f} in log10{among}")
+    among = "" if np.isnan(seeds) else f", of seeds {seeds:.2f}"
+    x = f"inertia left / acceleration · positions in view^{gamma:.2f}"
+    title = f"... about one curve (scatter {scatter:.2f} in log10{among})"
+    return labelled(axes, x, FAR_WORDS, title)
 
 
 FIGURE = StudyFigure(draw, summary)

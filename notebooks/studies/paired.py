@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from panels import panels
 from scipy.stats import t
 
@@ -92,15 +93,20 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
         axes.errorbar(
             found.mean, row, xerr=found.high, fmt="o", color=COLORS["kicked"], label=words[2]
         )
+        axes.text(1.02, row, found.words, va="center", transform=axes.get_yaxis_transform())
     drawn = bool(axes.lines)
     axes.axvline(0, color=COLORS["reference"], linestyle=":", linewidth=1)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
-    axes.set_xlabel("LSSAR less softmax")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_xlabel("LSSAR less softmax, same seed")
     finished(axes, drawn)
+    if drawn:  # below the rows, off the points
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 3}
+        axes.legend(fontsize=8, frameon=False, **place)
     caption = (
         "Differences of pairs with the same seed (points), their mean with its 90 % interval, "
-        "and the margin within which they count as none (grey)."
+        "and the margin within which they count as none (grey); at the right, what follows."
     )
     return {"paired": (figure, caption)}
 

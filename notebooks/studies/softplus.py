@@ -18,20 +18,37 @@ MEASURES = {
     f"{STEM}ratio_4": "loss at 4 ×, over that",
     f"{STEM}ratio_16": "loss at 16 ×, over that",
 }
+DRAWN = list(MEASURES)[:2]
+"""The others are in the tables."""
 MAPS = ("exp", "softplus", "relu", "sigmoid")
+WORDS = {
+    "map=exp": "exponential", "map=softplus": "softplus", "map=relu": "ReLU",
+    "map=sigmoid": "sigmoid", "norm=l1": "", "norm=none": "no sum", "scale=sqrt": "√d",
+    "scale=logn": "log N", "scale=learned": "s log N", "scale=logdlogn": "log d · log N",
+    "sharpen": "p", "map=exp norm=l1 scale=sqrt": "softmax",
+}  # fmt: skip
+"""Parts of a kind, as in the text."""
 
 
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Attention part by part."""
     kinds = list(dict.fromkeys(frame[KIND].astype(str)))
-    figure, drawn = panels(1, len(MEASURES), width=15, height=max(3.0, 1.2 + 0.24 * len(kinds)))
-    for panel, (column, words) in zip(drawn, MEASURES.items(), strict=True):
-        plot_by_kind(panel, frame, kinds, column, words)
+    if measured(frame, DRAWN[0]):  # the best first
+        medians = frame.assign(**{KIND: frame[KIND].astype(str)}).groupby(KIND)[DRAWN[0]].median()
+        kinds.sort(key=lambda kind: medians[kind])
+    figure, drawn = panels(1, len(DRAWN), width=11, height=max(3.0, 1.2 + 0.2 * len(kinds)))
+    for panel, column in zip(drawn, DRAWN, strict=True):
+        plot_by_kind(panel, frame, kinds, column, MEASURES[column])
         if panel is not drawn[0]:
             panel.set_yticklabels([])
+    if measured(frame, DRAWN[0]):
+        for name_of_map, color in zip(MAPS, CYCLE, strict=False):
+            drawn[0].plot([], [], "o", color=color, label=WORDS[f"map={name_of_map}"])
+        drawn[0].plot([], [], "o", color=COLORS["injected"], label="other kinds")
+        finished(drawn[0], True)
     caption = (
-        "A point for each seed, a bar at the median. Colours: map of the scores, grey for "
-        "kinds outside the composition."
+        "A point for each seed, a bar at the median, from the least loss to the largest. Colours: "
+        "map of the scores. Dotted: softmax. p: power of the re-weighting."
     )
     spread, shown = panels(1, 2, width=12)
     plot_lengths(shown[0], frame, "entropy", "entropy over log N")
@@ -64,6 +81,14 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def in_words(kind: str) -> str:
+    """A kind as a label."""
+    if kind in WORDS:
+        return WORDS[kind]
+    words = [WORDS.get(word, word.replace("sharpen", WORDS["sharpen"])) for word in kind.split()]
+    return ", ".join(word for word in words if word)
+
+
 def color_of(kind: str) -> str:
     """By the map of its scores."""
     name = dict(word.split("=") for word in kind.split() if "=" in word).get("map")
@@ -80,16 +105,19 @@ def plot_by_kind(
         values = frame.loc[frame[KIND] == kind, column].astype(float).dropna()
         axes.scatter(values, [row] * len(values), s=14, color=color_of(kind), alpha=0.6)
         axes.plot([values.median()] * 2, [row - 0.35, row + 0.35], color=color_of(kind))
+    first = frame[KIND].astype(str).iloc[0]
     axes.axvline(
-        frame.loc[frame[KIND] == kinds[0], column].astype(float).median(),
-        color=COLORS["reference"], linestyle=":", linewidth=1, zorder=0, label=kinds[0],
+        frame.loc[frame[KIND] == first, column].astype(float).median(),
+        color=COLORS["reference"], linestyle=":", linewidth=1, zorder=0, label=in_words(first),
     )  # fmt: skip
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     if high < 30 * low:  # hardly more than a decade
         places = 10.0 ** np.arange(-9, 10)[:, None] * [1, 2, 5]
         plain_numbers(axes.xaxis, [p for p in places.flat if low <= p <= high])
-    axes.set_yticks(range(len(kinds)), kinds, fontsize=7)
+    axes.set_yticks(range(len(kinds)), [in_words(kind) for kind in kinds], fontsize=8)
+    axes.grid(axis="y", color="#eeeeee")
+    axes.set_axisbelow(True)
     axes.invert_yaxis()
     axes.set_xlabel(words)
     return finished(axes, True)

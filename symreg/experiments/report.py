@@ -31,7 +31,7 @@ from symreg.recovery.result import Quantity
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls import CONTROLS as PREDICTORS
 
-DECIDING = ("law", "validity")
+DECIDING = ("law", "validity", "training")
 """Figures that come first."""
 
 

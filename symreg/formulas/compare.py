@@ -21,7 +21,7 @@ import sympy
 from scipy.optimize import least_squares
 
 from orbits.options import checked
-from orbits.printing import facts
+from orbits.printing import facts, html_table
 from orbits.time_limit import TooLongError, limited
 from symreg.formulas.config import (
     DOMAIN,
@@ -79,15 +79,20 @@ class Comparison:
     seconds: float = 0.0
 
     def __str__(self) -> str:
+        return facts(self._words())
+
+    def _repr_html_(self) -> str:
+        return html_table(self._words().items())
+
+    def _words(self) -> dict[str, str]:
         ranges = (f"{name} from {low:g} to {high:g}" for name, (low, high) in self.domain.items())
-        words = {
+        return {
             "verdict": self.verdict,
             "why": self.reason,
             **{name: f"{value:.10g}" for name, value in self.parameters.items()},
             "compared for": ", ".join(ranges) or "no variables",
             "margin of exponents": f"{self.margin:g}",
         }
-        return facts(words)
 
 
 @checked

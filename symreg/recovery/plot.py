@@ -1,15 +1,19 @@
 """Pictures of a recovery."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import sympy
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from orbits.options import checked
 from orbits.palette import COLORS, CYCLE
 from orbits.plot import labelled
+from orbits.printing import shortened
 from symreg.formulas.expressions import complexity
 
 WIDE = 10.0
@@ -65,7 +69,9 @@ def plot_law(law: Law) -> Axes:
 
 @checked
 def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
-    """Loss against complexity of every candidate; the selected law's complexity is ringed.
+    """Loss against complexity of every candidate; the selected law is ringed.
+
+    Of a single law the formulas of which none shorter is as accurate are written beside them.
 
     Args:
         axes: where to draw.
@@ -79,6 +85,8 @@ def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
         sizes = [size for size, _ in points]
         losses = np.maximum([loss for _, loss in points], 1e-16)  # rounding
         best = np.minimum.accumulate(losses)
+        if len(laws) == 1:
+            _write_front(axes, law, color)
         axes.step(sizes, best, where="post", color=color, linewidth=1, alpha=0.7)
         axes.scatter(sizes, losses, s=14, color=color, label=name)
         kept = complexity(law.formula)
@@ -88,5 +96,31 @@ def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
                 [kept], [min(near)], s=120, facecolors="none", edgecolors=color, linewidths=1.8
             )
     axes.set_yscale("log")
-    title = "Pareto fronts (ring: complexity of the law kept)"
-    return labelled(axes, "complexity (nodes)", "loss", title)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    low, high = axes.dataLim.intervaly
+    if 0 < low < high:  # two decades at least: what is nearly as good looks so
+        axes.set_ylim(low / 4, max(4 * high, 25 * low))
+    labelled(axes, "complexity (nodes)", "loss", "Pareto front (ring: the law chosen)")
+    return axes
+
+
+def short(formula: str) -> str:
+    """A formula for a picture, its numbers to four digits."""
+    text = re.sub(r"\*\*([23])(?![\d.])", lambda power: "²³"[int(power[1]) - 2], formula)
+    text = re.sub(r"\d+\.\d+", lambda digits: f"{float(digits[0]):.4g}", text)
+    return shortened(text.replace("**", "^").replace("*", " "), 34)  # as wide as a legend
+
+
+def _write_front(axes: Axes, law: Law, color: str) -> None:
+    """The formulas of a front, slanted, each beside its point."""
+    least, kept = math.inf, complexity(law.formula)
+    known = sorted((c.complexity, c.loss, c.expression) for c in law.pareto_front if c.loss)
+    for size, loss, expression in known:
+        if loss >= least:
+            continue
+        least = loss
+        text = law.expression if size == kept else expression
+        axes.annotate(
+            short(text), (size, loss), (5, 5), textcoords="offset points", fontsize=7, rotation=30,
+            color=color if size == kept else "#555555",
+        )  # fmt: skip

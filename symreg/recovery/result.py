@@ -13,7 +13,7 @@ import sympy
 from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.expressions import OWN, names_of, parse_expression
 from orbits.files import as_json
-from orbits.printing import facts, wrapped
+from orbits.printing import facts, html_table, wrapped
 from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, spellings
 from orbits.units import ONE
@@ -473,10 +473,10 @@ class Recovery(Result):
         return f"${self.latex()}$"
 
     def _repr_html_(self) -> str:
-        rows = {name: html.escape(text) for name, text in self.summary.items()}
-        rows["law"] = f"<math>{self.mathml}</math>"
-        cells = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
-        return f"<table>{cells}</table><p>{html.escape(self.conclusion)}</p>"
+        rows = html_table((name, text) for name, text in self.summary.items() if name != "law")
+        law = f"<math>{self.mathml}</math>"
+        said = f"{html.escape(self.conclusion)} Its picture: <code>.plot()</code>"
+        return f"<p>{law}</p>{rows}<p>{said}</p>"
 
     def __repr__(self) -> str:
         status = {"none": "no law"}.get(self.status, self.status)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from orbits.printing import html_table
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -24,3 +26,8 @@ class Rival:
     as_good: bool = False
     measure_at: Mapping[str, float] = field(default_factory=dict)
     difference: float | None = None
+
+    def _repr_html_(self) -> str:
+        apart = ", ".join(f"{name} = {value:.4g}" for name, value in self.measure_at.items())
+        rows = {"formula": self.expression, "share of the posterior": f"{self.weight:.3g}"}
+        return html_table((rows | ({"measure at": apart} if apart else {})).items())

@@ -1,10 +1,11 @@
 """A weighing's result: the object that `symreg.weigh` returns."""
 
+import html
 from dataclasses import dataclass, field
 from typing import Any
 
 from orbits.estimates import Estimate
-from orbits.printing import facts, table, wrapped
+from orbits.printing import facts, html_table, table, wrapped
 from symreg.result import Result
 from symreg.weighing.records import (
     Alternative,
@@ -107,6 +108,10 @@ class Weighing(Result):
     def __str__(self) -> str:
         """The law, the masses, and the conclusion."""
         return "\n\n".join([facts(self.summary), table(self._rows()), wrapped(self.explanation)])
+
+    def _repr_html_(self) -> str:
+        tables = html_table(self.summary.items()) + html_table(self._rows())
+        return f"{tables}<p>{html.escape(self.explanation)} Its picture: <code>.plot()</code></p>"
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The bodies with their masses, header first."""

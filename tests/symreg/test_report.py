@@ -225,6 +225,8 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, told_by_browser, width)
     probe = """<script>addEventListener('load', () => {
         const scrolls = [...document.querySelectorAll('.scroll')].filter(
             e => !e.closest('details') && e.scrollWidth > e.clientWidth).length;
+        const box_of = n => document.querySelector(`#figure-${n} img, #figure-${n} svg`)
+            .getBoundingClientRect();
         const box = e => { const r = e.getBoundingClientRect(); return [r.width, r.height]; };
         const svg = document.querySelector('.map svg'), at = svg.getBoundingClientRect();
         const mark = svg.querySelectorAll('circle[fill=none], path:not(.line)')[0];
@@ -240,6 +242,13 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, told_by_browser, width)
             figures: [...document.querySelectorAll('figure')]
                 .map(f => box(f.querySelector('svg, img'))),
             pictures: document.querySelectorAll('figure img').length, pointed, moved,
+            saved: [...document.querySelectorAll('.save')].map(button => {
+                let name = ''; const click = HTMLAnchorElement.prototype.click;
+                HTMLAnchorElement.prototype.click = function () {
+                    name = this.href.startsWith('data:image/png') && this.download; };
+                button.click(); HTMLAnchorElement.prototype.click = click; return name; }),
+            beside: document.getElementById('figure-training').getBoundingClientRect().y
+                < box_of('validity').bottom, law: box_of('law').width,
             map: box(svg), formula: box(document.querySelector('#formula math')), scrolls,
             overflow: document.documentElement.scrollWidth - innerWidth,
             requests: performance.getEntriesByType('resource').map(e => e.name)
@@ -254,6 +263,9 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, told_by_browser, width)
     report = told_by_browser(frame)
     assert len(report["figures"]) == report["pictures"] == len(FIGURES)
     assert all(w > 200 and h > 100 for w, h in report["figures"])
+    assert report["saved"] == [f"{name}.png" for name in FIGURES]
+    assert report["beside"] == (width > 1000), "the training curve stands beside the map"
+    assert report["law"] > 0.85 * min(width, 1080), "the force against distance fills the page"
     assert report["scrolls"] == 0, "what is not folded is seen whole"
     said = r"[\d.]+ to [\d.]+ au, .* circular speeds: median error .* over \d+ states?, .*"
     assert re.match(said + r"of orbits like those of training\. The state at .*: off by .* %\.$",

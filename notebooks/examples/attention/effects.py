@@ -12,6 +12,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 PARTS = {"map": "exp", "norm": "l1", "scale": "sqrt", "sharpen": "none"}
 """What the effects are relative to: softmax."""
@@ -52,7 +53,7 @@ def effects(cells: pd.DataFrame, column: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def draw(cells: pd.DataFrame, path: Path) -> None:
+def figure_of(cells: pd.DataFrame) -> Figure:
     """A panel for each measure, a bar for each change; left of the line is better."""
     figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.6), sharey=True, layout="constrained")
     for axes, (column, words) in zip(panels, MEASURES.items(), strict=True):
@@ -68,8 +69,10 @@ def draw(cells: pd.DataFrame, path: Path) -> None:
         axes.minorticks_off()
         axes.set_yticks(range(len(table)), table["change"])
     panels[0].invert_yaxis()
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    for color, words in (("#1b7837", "better"), ("#b2182b", "worse"), ("#999999", "not clear")):
+        panels[1].plot([], [], "o-", color=color, linewidth=3, label=words)
+    panels[1].legend(frameon=False, fontsize=9, loc="lower right")
+    return figure
 
 
 def main() -> None:
@@ -79,7 +82,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
     cells = pd.read_csv(options.cells)
-    draw(cells, options.out)
+    figure_of(cells).savefig(options.out, dpi=150)
     for column, words in MEASURES.items():
         print(words)
         print(effects(cells, column).round(2).to_string(index=False))

@@ -27,6 +27,8 @@ HELD_OUT = 7_000_003
 """Seed of the orbits that are shown: no study draws these."""
 LAST = "blocks.1"
 """The stream behind the last block, which is the target in other coordinates."""
+LOWEST = -0.5
+"""What follows less is drawn here."""
 
 
 def networks(study):
@@ -89,28 +91,32 @@ def facts(table):
         )
 
 
-def draw(table, path):
+def figure_of(table):
     """Followed against decoded: inside the networks, and behind the last block."""
-    figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), sharey=True, layout="constrained")
+    figure, panels = plt.subplots(
+        1, 2, figsize=(11, 4.6), sharex=True, sharey=True, layout="constrained"
+    )
     left = table["target"].map(inertia).astype(float)
+    names = {0.0: "displacement (λ = 0)", 1.0: "residual (λ = 1)"}
     parts = {
-        "inside": table["site"] != LAST,
-        "behind the last block": table["site"] == LAST,
+        "inside: decoded nearly everywhere, hardly followed": table["site"] != LAST,
+        "behind the last block: it follows what the target contains": table["site"] == LAST,
     }
     for axes, (words, chosen) in zip(panels, parts.items(), strict=True):
         for share, color in zip(sorted(set(left)), CYCLE, strict=False):
             of = table[chosen & (left == share)]
             axes.scatter(
-                of["decoded"], np.clip(of["probe"], -0.5, 1), s=16, color=color, alpha=0.7,
-                linewidths=0, label=f"inertia {share:g} in the target's known part",
+                of["decoded"], np.clip(of["probe"], LOWEST, 1), s=20, color=color, alpha=0.7,
+                linewidths=0, label=names.get(share, f"λ = {share:g}"),
             )  # fmt: skip
         axes.axhline(0, color="#222222", linewidth=0.8, linestyle=":")
-        axes.set(xlabel="R² with which a probe decodes the force", title=words)
-    panels[0].set_ylabel("share that the acceleration follows")
-    panels[0].legend(frameon=False, fontsize=8)
-    with written_aside(path) as aside:
-        figure.savefig(aside, dpi=150, format="png")
-    plt.close(figure)
+        axes.set_xlabel("R² with which a probe decodes the force")
+        axes.set_title(words, fontsize=11)
+    marks = [LOWEST, 0, 0.5, 1]
+    panels[0].set_yticks(marks, [f"≤ {LOWEST:g}", "0", "0.5", "1"])
+    panels[0].set_ylabel("share of an exchanged force\nthat the acceleration follows")
+    panels[0].legend(frameon=False, fontsize=9, title="trained on", loc="upper left")
+    return figure
 
 
 def main():
@@ -119,7 +125,8 @@ def main():
     parser.add_argument("out", help="files without their endings: OUT.csv and OUT.png")
     options = parser.parse_args()
     table = gather(options.study, Path(f"{options.out}.csv"))
-    draw(table, Path(f"{options.out}.png"))
+    with written_aside(Path(f"{options.out}.png")) as aside:
+        figure_of(table).savefig(aside, dpi=150, format="png")
     print(*facts(table), sep="\n")
 
 

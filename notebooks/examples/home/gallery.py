@@ -1,7 +1,4 @@
-"""Draw the pictures of the page `gallery.md` by running the page.
-
-python notebooks/examples/home/gallery.py
-"""
+"""Draw the pictures of `gallery.md` by running the page: `python notebooks/drawn.py --gallery`."""
 
 import re
 from pathlib import Path
@@ -13,21 +10,22 @@ import matplotlib.pyplot as plt
 
 NOTEBOOKS = Path(__file__).parents[2]
 STEP = re.compile(
-    r"^```python\n(.*?)^```$|^!\[[^\]]*\]\((images/gallery/\S+)\)", re.DOTALL | re.MULTILINE
+    r'^```python\n(.*?)^```$|^(?:!\[[^\]]*\]\(|<iframe [^>]*src=")(images/gallery/[^")]+)',
+    re.DOTALL | re.MULTILINE,
 )
 
 
-def main():
-    """Run every block; where a picture follows, save what it drew."""
+def draw(metadata):
+    """Run every block; where a picture follows, save what it drew, or its moving picture."""
     found = {}
     for code, picture in STEP.findall((NOTEBOOKS / "gallery.md").read_text(encoding="utf-8")):
         if code:
             exec(code, found)
+        elif picture.endswith(".html"):
+            found["moving"].save(NOTEBOOKS / picture)
         else:
-            plt.gcf().savefig(NOTEBOOKS / picture, dpi=100, bbox_inches="tight")
+            figure = plt.gcf()
+            figure.savefig(NOTEBOOKS / picture, dpi=100, bbox_inches="tight", metadata=metadata)
             plt.close("all")
+        if picture:
             print(picture, flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,6 +11,6 @@ __all__ = ["FIGURES", "RunFigure", "Shown"]
 FIGURES: Registry[RunFigure] = Registry(
     "symreg.experiments.figures",
     RunFigure,
-    order=("law", "validity", "kicks", "arrows", "pareto", "training"),
+    order=("law", "validity", "training", "kicks", "pareto"),
 )
 """Figures of the report, in order."""

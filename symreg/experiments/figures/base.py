@@ -1,6 +1,5 @@
 """The contract of a run's figures, and what several share."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +10,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from orbits.forces import known_law
+from symreg.recovery.plot import short
 from symreg.recovery.result import Recovery
-from symreg.recovery.words import shortened
 
 MAX_POINTS = 3000
 """Points drawn in a scatter plot; more would only make the file larger."""
@@ -86,9 +85,7 @@ def curve(law: Recovery) -> Curve | None:
 
 def label(law: Recovery) -> str:
     """A recovered formula for a legend."""
-    text = re.sub(r"\*\*([23])(?![\d.])", lambda power: "²³"[int(power[1]) - 2], law.expression)
-    text = re.sub(r"\d+\.\d+", lambda digits: f"{float(digits[0]):.4g}", text)
-    return shortened(text.replace("**", "^").replace("*", " "), 34)
+    return short(law.expression)
 
 
 def thinned(rows: int) -> NDArray[np.int64]:

@@ -17,7 +17,6 @@ from symreg.experiments.figures.base import (
     Shown,
     curve,
     label,
-    panels,
     reference_curve,
     thinned,
 )
@@ -33,11 +32,12 @@ def draw(shown: Shown) -> Figure | None:
         return None
     name = "kicked" if "kicked" in shown.sources else next(iter(shown.sources))
     law = shown.sources[name]
-    figure, axes = panels(1, 5.2, 4.0)
+    figure = Figure(figsize=(7, 4.8), layout="constrained")  # as wide as the page, by its style
+    above, below = figure.subplots(2, height_ratios=(2, 1), sharex=True)
     plot_field(
-        axes[0], shown.tables[name], reference_curve(shown.law), curve(law),
-        title=f"{shown.titles[name]}\n{beside_truth(law, shown.law)}", color=COLORS[name],
-        label=label(law),
+        above, shown.tables[name], reference_curve(shown.law), curve(law),
+        title=f"{shown.titles[name]}: {beside_truth(law, shown.law)}", color=COLORS[name],
+        label=label(law), below=below,
     )  # fmt: skip
     return figure
 
@@ -59,6 +59,7 @@ def plot_field(
     title: str,
     color: str,
     label: str = "recovered",
+    below: Axes | None = None,
 ) -> Axes:
     """Attraction against distance: what the model implies, the true law, the recovered formula.
 
@@ -71,12 +72,14 @@ def plot_field(
         title: of the panel.
         color: of the points.
         label: of the recovered formula in the legend.
+        below: where the departures from the true law are drawn, in per cent, or those from the
+            recovered formula if the law is unknown.
     """
     r, pull = attraction(table)
     shown = thinned(len(r))
     positive = pull[shown] > 0
     axes.scatter(
-        r[shown][positive], pull[shown][positive], s=5, color=color, alpha=0.35, linewidths=0,
+        r[shown][positive], pull[shown][positive], s=14, color=color, alpha=0.35, linewidths=0,
         label="implied by the model", rasterized=True,
     )  # fmt: skip
     hidden = int(np.count_nonzero(pull <= 0))
@@ -86,11 +89,11 @@ def plot_field(
         gm = attracting_gm(table)
         limits = reference(grid, np.full(len(grid), np.median(gm)))
         name = "true law, median GM" if varies(gm) else "true law"
-        axes.plot(grid, limits, color=COLORS["reference"], linewidth=1.2, label=name)
+        axes.plot(grid, limits, color=COLORS["reference"], linewidth=1, label=name)
     if recovered is not None:
         values = recovered(grid)
         axes.plot(
-            grid, np.where(values > 0, values, np.nan), color=color, linewidth=2.2,
+            grid, np.where(values > 0, values, np.nan), color=color, linewidth=1.6,
             linestyle=(0, (4, 2)), label=label,
         )  # fmt: skip
     axes.set_xscale("log")
@@ -100,7 +103,25 @@ def plot_field(
     plain_ticks(axes)
     suffix = f"\n{hidden} of {len(r)} points repel, not shown" if hidden else ""
     labelled(axes, "distance r (au)", "attraction (au/yr²)", title + suffix, legend=False)
-    axes.legend(fontsize=8, frameon=False, markerscale=3)
+    axes.legend(fontsize=8, frameon=False, markerscale=2)
+    if below is not None and (reference or recovered):
+        axes.set_xlabel("")
+        gm = attracting_gm(table)
+        true = (
+            reference(r, gm) if reference is not None else np.asarray(recovered(r))  # type: ignore[misc]
+        )
+        left = 100 * (pull / true - 1)
+        below.scatter(r[shown], left[shown], s=9, color=color, alpha=0.35, linewidths=0,
+                      rasterized=True)  # fmt: skip
+        below.axhline(0, color=COLORS["reference"], linewidth=1)
+        if reference is not None and recovered is not None and not varies(gm):
+            beside = 100 * (recovered(grid) / reference(grid, np.full(len(grid), gm[0])) - 1)
+            below.plot(grid, beside, color=color, linewidth=1.6, linestyle=(0, (4, 2)))
+        most = 1.5 * float(np.quantile(np.abs(left), 0.99))  # a stray point does not set the scale
+        below.set_ylim(-most, most)
+        plain_ticks(below)
+        whose = "the true law" if reference is not None else "the formula"
+        labelled(below, "distance r (au)", f"off {whose} (%)", legend=False)
     return axes
 
 
@@ -108,7 +129,8 @@ FIGURE = RunFigure(
     "law",
     (
         "The attraction that the model's predictions imply, against distance. Points: single "
-        "states. Black: the true law. Dashed, on top: the formula that symbolic regression gave."
+        "states. Black: the true law. Dashed: the formula that symbolic regression gave. Below: "
+        "how far off the true law they are, in per cent."
     ),
     draw,
 )

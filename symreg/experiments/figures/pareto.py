@@ -7,14 +7,20 @@ from symreg.recovery.plot import plot_pareto_front
 
 
 def draw(shown: Shown) -> Figure | None:
-    """One panel, a colour for each set of states."""
+    """Of kicked states, or the first that there are."""
     if not shown.sources:
         return None
-    figure, axes = panels(1, 6.0)
-    plot_pareto_front(axes[0], shown.sources)
+    name = "kicked" if "kicked" in shown.sources else next(iter(shown.sources))
+    figure, axes = panels(1, 8.0, 4.6)
+    plot_pareto_front(axes[0], {name: shown.sources[name]})
     return figure
 
 
 FIGURE = RunFigure(
-    "pareto", "Every formula that the search kept: how complex, and how far off.", draw
+    "pareto",
+    (
+        "Every formula that the search kept: how long, and how far off. Ringed: the one chosen, "
+        "beyond which length buys little."
+    ),
+    draw,
 )

@@ -14,7 +14,7 @@ def draw(shown: Shown) -> Figure | None:
     """One panel."""
     if shown.training.empty:
         return None
-    figure, axes = panels(1, 6.0)
+    figure, axes = panels(1, 3.8, 3.6)  # beside the map
     plot_training(axes[0], shown.training)
     return figure
 

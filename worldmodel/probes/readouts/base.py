@@ -36,7 +36,7 @@ import orbits
 from orbits.files import write_json
 from orbits.options import Options, hints_of
 from orbits.palette import CYCLE
-from orbits.printing import facts, table, wrapped
+from orbits.printing import facts, html_table, table, wrapped
 from worldmodel import probes
 
 if TYPE_CHECKING:
@@ -105,8 +105,18 @@ class Reading:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return f"Reading({self.states} states; {', '.join(self.metrics)})"
+
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
+        words = {} if self.kind is None else self.kind.labels
+        rows = [
+            (words.get(name, name.replace("_", " ")), _shown(value))
+            for name, value in self.metrics.items()
+            if value is None or isinstance(value, int | float)
+        ]
+        title = html.escape(self.text.split("\n\n")[0])
+        return f"<p>{title}</p>{html_table(rows)}<p>Its picture: <code>.plot()</code></p>"
 
 
 @dataclass(frozen=True)
