@@ -179,6 +179,8 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
         if Measured not in given:
             raise OptionError(name, "carries a unit; give its numbers alone.")
         return value
+    if Measured in given and hasattr(value, "jd1"):
+        return value  # times and durations of astropy
     if any(isinstance(base, type) and issubclass(base, Options) for base in bases):
         return value  # `options_from` checks it
     if isinstance(value, (str, os.PathLike)) and os.PathLike in bases:
@@ -194,8 +196,7 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
             # a list is as good, but where a path is, it is a table of nothing that has columns
             fits = _is_array(value) and not (os.PathLike in bases and isinstance(value, list))
         else:
-            table = base.__name__ == "DataFrame" and hasattr(value, "__arrow_c_stream__")
-            fits = isinstance(value, base) or table  # polars' and Arrow's are read, too
+            fits = isinstance(value, base) or (base.__name__ == "DataFrame" and is_table(value))
         if fits:
             return value
     plain = [kind for kind in kinds if _is_plain(kind)]
@@ -212,6 +213,12 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
         if base is not type(None) and not (base is str and os.PathLike in bases)
     )
     raise OptionError(name, f"is {_shown(value)}; it should be {' or '.join(wanted)}.")
+
+
+def is_table(value: Any) -> bool:
+    """Whether a value is a table of another package than pandas: of polars, Arrow or astropy."""
+    own = ("__arrow_c_stream__", "colnames", "collect")
+    return any(hasattr(value, each) for each in own) and not hasattr(value, "dims")  # of xarray
 
 
 def _is_plain(kind: Any) -> bool:
@@ -236,7 +243,9 @@ def _is_array(value: Any) -> bool:
 
     try:
         array = np.asarray(value)
-        return array.dtype.kind in "biufcmM" or hasattr(next(array.flat, None), "total_seconds")
+        first = next(array.flat, None)
+        others = hasattr(first, "total_seconds") or hasattr(first, "isoformat")
+        return array.dtype.kind in "biufcmM" or others
     except Exception:  # of another package's array, on a device
         return hasattr(value, "__array__")
 

@@ -22,7 +22,8 @@ def carried_unit(values: Any) -> str | None:
     if not callable(getattr(values, "to", None)):
         units = getattr(values, "attrs", {}).get("units")  # of xarray
         return None if units is None else str(units)
-    unit = getattr(values, "unit", getattr(values, "units", None))
+    days = "d" if hasattr(values, "jd1") else None  # astropy's TimeDelta
+    unit = getattr(values, "unit", getattr(values, "units", days))
     return None if unit is None else str(unit) or "dimensionless"
 
 
@@ -88,7 +89,7 @@ def _without_duration(values: Any, unit: str, name: str) -> Any:
     first = array.ravel()[0] if array.dtype.kind == "O" and array.size else None
     if hasattr(first, "total_seconds"):
         array, first = array.astype("timedelta64[ns]"), None
-    if array.dtype.kind == "M" or hasattr(first, "isoformat"):
+    if array.dtype.kind == "M" or hasattr(first, "isoformat") or hasattr(values, "jd1"):
         raise ValueError(
             f"{name}: dates are no times of a motion; give the time since the first of them, as in "
             "t - t[0]."

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from orbits.files import parsing, require_input
 from orbits.memory import require_memory
-from orbits.options import nearest, require_known
+from orbits.options import is_table, nearest, require_known
 from orbits.printing import plural
-from orbits.quantities import carried_unit
+from orbits.quantities import carried_unit, require_no_unit
 
 Source = str | os.PathLike[str] | pd.DataFrame
 
@@ -42,20 +42,25 @@ def as_table(source: Any) -> Source:
 
 
 def as_frame(source: Any) -> pd.DataFrame:
-    """A DataFrame as it is, any other table in memory, such as polars' and Arrow's, as one.
+    """A DataFrame as it is, any other table in memory, such as polars', Arrow's and astropy's, as
+    one.
 
     Raises:
-        ValueError: if it is no table.
+        ValueError: if it is no table, or a column of astropy's carries a unit.
     """
     if isinstance(source, pd.DataFrame):
         return source
-    if not hasattr(source, "__arrow_c_stream__"):
+    for name in getattr(source, "colnames", ()):  # its to_pandas would drop units
+        require_no_unit(source[name], f"the column {name}")
+    if not is_table(source) or hasattr(source, "collect"):
+        made = [each for each in ("to_dataframe", "collect") if hasattr(source, each)]
+        of_it = f", as {made[0]}() of it makes" if made else ""
         raise ValueError(
             f"a {type(source).__name__} is no table; give a DataFrame (of pandas, polars or "
-            "Arrow), or the path of a CSV or Parquet file."
+            f"Arrow){of_it}, or the path of a CSV or Parquet file."
         )
     try:
-        return _frame(pa.table(source))
+        return source.to_pandas() if hasattr(source, "colnames") else _frame(pa.table(source))
     except (pa.ArrowException, TypeError, ValueError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from orbits.options import require_known
+from orbits.options import is_table, require_known
 from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, holds_numbers, numbers_of
 from symreg.fit.form import fit_form
@@ -264,7 +264,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
         require_no_unit(X, "X")
-        X = as_frame(X) if hasattr(X, "__arrow_c_stream__") else X
+        X = as_frame(X) if is_table(X) or isinstance(X, Mapping) else X
         for name, values in X.items() if isinstance(X, pd.DataFrame) else ():
             require_no_unit(values, f"the column {name} of X")
             words = values[np.isnan(numbers_of(values)) & values.notna()]

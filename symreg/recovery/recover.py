@@ -103,7 +103,10 @@ def recover(
         if isinstance(table, ForceSamples):
             table = table.table
         if isinstance(table, xr.Dataset):
-            raise ValueError("a dataset of orbits has no columns; leave target and pair out.")
+            raise ValueError(
+                "a Dataset has no columns; leave target and pair out for one of orbits, or give a "
+                "DataFrame, as to_dataframe() of it makes."
+            )
         problems = [of_user_table(table, config)]
     else:
         problems = problems_of(_force_samples(table), config)
