@@ -1,5 +1,10 @@
 """Other places and other workers: the same bits."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from orbits.cli import main
@@ -58,3 +63,44 @@ def test_a_study_without_its_scheduler_leaves_nothing(tmp_path, refused, monkeyp
 def test_an_address_is_no_folder(tmp_path):
     with pytest.raises(ValueError, match="memory://x is an address; give a folder"):
         generate("memory://x", GenerateConfig(**SETTINGS))
+
+
+@pytest.mark.slow
+@pytest.mark.needs("distributed")
+def test_a_worker_of_a_cluster_is_killed_and_every_file_is_that_of_one_process(tmp_path):
+    script = Path(__file__).parents[1] / "benchmarks" / "cluster.py"
+    sizes = ["--orbits", "40000", "--cells", "6", "--workers", "2"]
+    said = subprocess.run(
+        [sys.executable, script, tmp_path / "out", *sizes],
+        check=True,
+        text=True,
+        capture_output=True,
+    ).stdout
+    assert re.findall(r"^\| 2 \| (\d) \| .* \| (yes|no) \|$", said, re.MULTILINE) == [
+        ("1", "yes"), ("1", "yes"),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_user_of_slurm_types_asks_for_workers_of_the_same_python(monkeypatch):
+    """As far as it goes without Slurm: the text of a job, and the address that is given."""
+    jobqueue = pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
+    page = Path(__file__).parents[2] / "notebooks" / "how-to" / "cluster.md"
+    code = page.read_text().split('```python title="on_slurm.py"\n')[1].partition("```")[0]
+    commands, asked = [], []
+    monkeypatch.setattr("subprocess.run", lambda words, check: commands.append(words))
+    monkeypatch.setattr(jobqueue.SLURMCluster, "scale", lambda self, jobs: asked.append(jobs))
+    monkeypatch.setattr(jobqueue.SLURMCluster, "wait_for_workers", lambda self, n: None)
+    given = {}
+    exec(code, given)
+    cluster = given["cluster"]
+    text, address = cluster.job_script(), cluster.scheduler_address
+    cluster.close()
+    for line in ("#SBATCH --cpus-per-task=1", "#SBATCH -t 04:00:00", "#SBATCH --mem=3G"):
+        assert line in text
+    assert f"{sys.executable} -m distributed.cli.dask_worker {address}" in text
+    assert "--nthreads 1" in text
+    assert asked[0] == 16
+    assert commands == [[*commands[0][:-2], "--scheduler", address]]
+    assert commands[0][:2] == ["symreg", "study"]
