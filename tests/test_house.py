@@ -26,20 +26,20 @@ FILES = {
 }
 LIMITS = {
     # names of rows, units that arrays carry, labels as text, arguments checked, slips of positions,
-    # steps of Runge and Kutta
+    # steps of Runge and Kutta, what tables of other libraries hold
     "orbits": {
-        "code_lines": 7000,
+        "code_lines": 7015,
         "options": 40,
-        "bare_numbers": 226,
+        "bare_numbers": 224,
         "imports_in_functions": 28,
         "modules_in_cycles": 0,
     },
     # an examiner in place of far states; masks that touch nothing; LSSAR as a kernel, fast steps;
     # rounding told by the probe, an animation, TransformerLens's names of sites
     "worldmodel": {
-        "code_lines": 7345,
+        "code_lines": 7360,
         "options": 48,
-        "bare_numbers": 187,
+        "bare_numbers": 185,
         "imports_in_functions": 39,
         "modules_in_cycles": 0,
     },
@@ -48,9 +48,9 @@ LIMITS = {
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
     # that holds for the judging too, simple numbers in what is predicted
     "symreg": {
-        "code_lines": 17830,
+        "code_lines": 17845,
         "options": 121,
-        "bare_numbers": 551,
+        "bare_numbers": 544,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },
