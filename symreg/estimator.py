@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
@@ -264,7 +265,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
         require_no_unit(X, "X")
-        X = as_frame(X) if is_table(X) or isinstance(X, Mapping) else X
+        # a sparse matrix may be a dictionary, and is refused with the others
+        X = as_frame(X) if is_table(X) or (isinstance(X, Mapping) and not issparse(X)) else X
         for name, values in X.items() if isinstance(X, pd.DataFrame) else ():
             require_no_unit(values, f"the column {name} of X")
             words = values[np.isnan(numbers_of(values)) & values.notna()]

@@ -454,7 +454,9 @@ def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
     """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
     page = words_of("softplus")
     told, keys = (
-        pd.read_csv(ROOT / "notebooks" / "images" / name).set_index(["attention", "factor", "seed"])
+        pd.read_csv(ROOT / "notebooks" / "images" / name)
+        .set_index(["attention", "factor", "seed"])
+        .sort_index()
         for name in ("told_mass.csv", "passkeys.csv")
     )
     named = {"lssar(p=15)": "LSSAR(15)", "lssar(p=3)": "LSSAR(3)", "lssa": "LSSA"}

@@ -157,8 +157,8 @@ def _stored(path: Path) -> dict[str, Any]:
 def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
     """Every problem of every run, judged by srbf's metrics, as CSV."""
     rows = []
-    for path in sorted(out.glob("*.pkl")):
-        catalog, noise, draw = path.stem.split("@")
+    runs = [(*path.stem.split("@"), path) for path in out.glob("*.pkl")]
+    for catalog, noise, draw, path in sorted(runs, key=lambda run: (run[0], float(run[1]), run[2])):
         stored = _stored(path)
         judged = derive_metrics(stored, engine=engine)
         if "y_fitted" in stored:
