@@ -470,7 +470,7 @@ def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
             assert runs[kind, 4].count() == 10
             assert " | ".join(cells) in page
     least = min(
-        mannwhitneyu(told[kind, factor], told["softmax", factor]).pvalue
+        mannwhitneyu(told["loss"][kind, factor], told["loss"]["softmax", factor]).pvalue
         for kind in set(told.index.get_level_values(0)) - {"softmax"} for factor in (4, 8)
     )  # fmt: skip
     assert f"the least p is {least:.2g})" in page

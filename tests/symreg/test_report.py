@@ -222,7 +222,8 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, told_by_browser, width)
 
     It opens no window narrower than 500 pixels, so that the page is in a frame of its width.
     """
-    probe = """<script>addEventListener('load', () => {
+    # the map is drawn again when the figure beside it has its size
+    probe = """<script>addEventListener('load', () => setTimeout(() => {
         const scrolls = [...document.querySelectorAll('.scroll')].filter(
             e => !e.closest('details') && e.scrollWidth > e.clientWidth).length;
         const box_of = n => document.querySelector(`#figure-${n} img, #figure-${n} svg`)
@@ -252,7 +253,7 @@ def test_a_browser_shows_the_report_whole(run, tmp_path, told_by_browser, width)
             map: box(svg), formula: box(document.querySelector('#formula math')), scrolls,
             overflow: document.documentElement.scrollWidth - innerWidth,
             requests: performance.getEntriesByType('resource').map(e => e.name)
-                .filter(n => !n.startsWith('data:'))}), '*'); });</script></body>"""
+                .filter(n => !n.startsWith('data:'))}), '*'); }, 300));</script></body>"""
     page = tmp_path / "page.html"
     page.write_text((run / "report.html").read_text().replace("</body>", probe))
     frame = tmp_path / "frame.html"
