@@ -48,7 +48,7 @@ LIMITS = {
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
     # that holds for the judging too, simple numbers in what is predicted
     "symreg": {
-        "code_lines": 17845,
+        "code_lines": 17850,
         "options": 121,
         "bare_numbers": 544,
         "imports_in_functions": 26,
