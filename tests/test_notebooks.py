@@ -16,7 +16,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 OURS = ("orbits", "worldmodel", "symreg")
 SMALL = {
     "01_newton_from_positions": """LAW = "GM*exp(-r/b)/r**2; b=3"  # a law of one's own
-SIZE = {"orbits": 60, "steps": 40, "seeds": 2}""",
+SIZE = {"orbits": 60, "steps": 40, "search_seeds": 2}""",
     "03_attention": "CONTEXT, ORBITS, STEPS, COUNTS = 8, 20, 5, (16, 64, 256, 1024)",
 }
 """Settings of the first and the fastest notebook with which they only show that everything runs."""
