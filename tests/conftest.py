@@ -39,6 +39,24 @@ def refused(capsys):
 
 
 @pytest.fixture(scope="session")
+def verlet():
+    """Störmer's rule with Newton's force, as a plain function of positions."""
+    import numpy as np
+
+    from orbits import GM_SUN
+
+    def following(x):
+        r = np.linalg.norm(x, axis=-1, keepdims=True)
+        later = np.full(x.shape, np.nan)
+        push = (0.008**2 * GM_SUN * x / r**3)[:, 1:]
+        later[:, 1:] = 2 * x[:, 1:] - x[:, :-1] - push
+        return later
+
+    following.__name__ = "verlet"
+    return following
+
+
+@pytest.fixture(scope="session")
 def told_by_browser():
     """What a page writes into its title, as JSON, when Chromium opens it; nothing may be logged."""
     browser = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")

@@ -38,15 +38,6 @@ def held_out():
     return orbits.generate(orbits=30, samples=64, simulator="kepler", seed=5)
 
 
-def verlet(x):
-    """Störmer's rule with Newton's force."""
-    r = np.linalg.norm(x, axis=-1, keepdims=True)
-    following = np.full(x.shape, np.nan)
-    push = (0.008**2 * orbits.GM_SUN * x / r**3)[:, 1:]
-    following[:, 1:] = 2 * x[:, 1:] - x[:, :-1] - push
-    return following
-
-
 def test_a_law_is_drawn_with_its_data_and_what_it_leaves(law, tmp_path):
     above, below = law.plot().figure.axes
     drawn = np.asarray(above.collections[0].get_offsets())
@@ -87,7 +78,7 @@ def test_a_form_that_was_given_has_no_front_and_warns_of_nothing():
         law.plot_pareto()
 
 
-def test_forces_are_drawn_beside_the_true_ones(held_out):
+def test_forces_are_drawn_beside_the_true_ones(held_out, verlet):
     forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
     implied, true = forces.plot().collections
     assert len(implied.get_offsets()) == len(true.get_offsets()) == len(forces)
@@ -95,7 +86,7 @@ def test_forces_are_drawn_beside_the_true_ones(held_out):
     np.testing.assert_allclose(implied.get_offsets(), true.get_offsets(), rtol=0.03)
 
 
-def test_a_kick_response_is_its_curve(held_out):
+def test_a_kick_response_is_its_curve(held_out, verlet):
     reading = worldmodel.probe(verlet, held_out, readout="kick_response", model_context=2)
     axes = reading.plot()
     steps, r2 = axes.lines[0].get_xydata().T
@@ -104,7 +95,7 @@ def test_a_kick_response_is_its_curve(held_out):
 
 
 @pytest.mark.parametrize("name", ["far", "evaluate", "jacobian"])
-def test_a_reading_draws_itself(held_out, name):
+def test_a_reading_draws_itself(held_out, name, verlet):
     reading = worldmodel.probe(verlet, held_out, readout=name, model_context=2, orbits=20)
     axes = reading.plot()
     assert axes.has_data()
@@ -121,7 +112,7 @@ def test_a_weighing_is_drawn_with_its_masses():
     assert len(right.lines[0].get_xdata()) == len(found.curve)
 
 
-def test_every_plot_gives_its_axes(law, held_out):
+def test_every_plot_gives_its_axes(law, held_out, verlet):
     forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
     maps = np.full((1, 2, 4, 4), 0.25)
     for drawn in (
@@ -165,7 +156,9 @@ def test_maps_of_attention_have_whole_steps():
     assert all(tick == round(tick) for tick in ticks)
 
 
-def test_the_legend_of_kicks_lies_beside_the_points_and_small_errors_keep_their_digits(held_out):
+def test_the_legend_of_kicks_lies_beside_the_points_and_small_errors_keep_their_digits(
+    held_out, verlet
+):
     forces = worldmodel.probe(verlet, held_out, states="kicked", model_context=2)
     axes = symreg.plot_kicks(plt.figure().gca(), {"kicked": forces.table}, required=0.97)
     axes.figure.canvas.draw()
@@ -174,7 +167,7 @@ def test_the_legend_of_kicks_lies_beside_the_points_and_small_errors_keep_their_
     assert axes.yaxis.get_major_formatter()(0.001, 0) == "0.1 %"
 
 
-def test_a_notebook_shows_results_as_small_tables_that_say_how_to_draw_them(law, held_out):
+def test_a_notebook_shows_results_as_small_tables_that_say_how_to_draw_them(law, held_out, verlet):
     reading = worldmodel.probe(verlet, held_out, readout="kick_response", model_context=2)
     beside = symreg.compare("39.5/r**2", "4*pi**2/r**2")
     for result in (law, reading, beside):

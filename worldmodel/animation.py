@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from orbits.dataset import as_dataset
-from orbits.files import write_text
+from orbits.files import as_json, write_text
 from orbits.options import checked
 from worldmodel.kick import turned
 from worldmodel.probes.acceleration import true_acceleration
@@ -24,6 +24,8 @@ from worldmodel.source import Data
 
 PAGE = Path(__file__).with_suffix(".html")
 """The page, with a place for what it shows."""
+DECIMALS = 3
+"""Of what it shows: more than a pixel."""
 
 
 @dataclass(frozen=True)
@@ -109,19 +111,14 @@ def animate(
     error = {n: np.linalg.norm(force - true, axis=-1) / size for n, force in implied.items()}
     step = np.arange(frames.start, frames.stop) - at
     told = {
-        "step": step.tolist(),
-        "place": _rounded(place),
-        "true": _rounded(true),
+        "step": step,
+        "place": place.round(DECIMALS),
+        "true": true.round(DECIMALS),
         "panels": [
-            {"title": n, "force": _rounded(implied[n]), "error": _rounded(error[n])} for n in shown
+            {"title": n, "force": implied[n].round(DECIMALS), "error": error[n].round(DECIMALS)}
+            for n in shown
         ],
     }
-    content = json.dumps(told, separators=(",", ":")).replace("<", "\\u003c")
+    # null where a model gives no answer
+    content = json.dumps(as_json(told, nan="null"), separators=(",", ":")).replace("<", "\\u003c")
     return Animation(step, error, PAGE.read_text(encoding="utf-8").replace("{content}", content))
-
-
-def _rounded(values: np.ndarray) -> Any:
-    """Three decimals, more than a pixel; None where a model gives no answer."""
-    rounded = np.round(values, 3).astype(object)  # as said above
-    rounded[~np.isfinite(values)] = None
-    return rounded.tolist()

@@ -45,8 +45,8 @@ on the scale of Kass & Raftery, JASA 90, 773 (1995), section 3.2."""
 SNAP_DISTANCE = 0.1
 """Exponents farther than this from a half and a third are left alone, and other numbers from a
 simple one, relative to their size."""
-USUAL = (1, 2, 3, 4, 5, 10)
-"""Denominators of exponents as one writes them: whole numbers, halves, thirds, quarters, and
+DENOMINATORS = (1, 2, 3, 4, 5, 10)
+"""Of exponents as one writes them: whole numbers, halves, thirds, quarters, and
 decimals of one digit. Another, such as 7/11, is what lay nearest among noise."""
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, sympy.I)
 MOST_CONSTANTS = 7
@@ -271,7 +271,7 @@ def freed(law: Law, samples: Samples, ones: bool = False) -> Law:
     if law.name is not None:
         return law
     form = law.form.replace(
-        lambda part: part.is_Pow and part.exp.is_Rational and part.exp.q not in USUAL,
+        lambda part: part.is_Pow and part.exp.is_Rational and part.exp.q not in DENOMINATORS,
         lambda part: part.base ** sympy.Float(part.exp),
     )
     form, more = skeleton(with_coefficients(form, ones), len(law.constants))

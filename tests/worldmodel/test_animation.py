@@ -16,17 +16,8 @@ def held_out():
     return orbits.generate(orbits=3, samples=64, simulator="kepler", seed=5)
 
 
-def verlet(x):
-    """Störmer's rule with Newton's force."""
-    r = np.linalg.norm(x, axis=-1, keepdims=True)
-    following = np.full(x.shape, np.nan)
-    push = (0.008**2 * orbits.GM_SUN * x / r**3)[:, 1:]
-    following[:, 1:] = 2 * x[:, 1:] - x[:, :-1] - push
-    return following
-
-
 @pytest.fixture(scope="module")
-def moving(held_out):
+def moving(held_out, verlet):
     models = {
         "the <law>": worldmodel.load_predictor(verlet, model_context=2),
         "a straight line": worldmodel.StraightLine(),
