@@ -3,8 +3,9 @@
 `simplest` writes the same function with fewer numbers or in fewer characters: powers instead of
 exp(y·log x), no factor 1.0, sin² + cos² gone, sums expanded or factored, whichever is shorter.
 Numbers are symbols meanwhile, since sympy's algebra is for exact ones, and the result is evaluated
-against the original. `simple_numbers` then writes a number that its interval allows to be a simple
-one as that, and others with the digits that the interval supports.
+against the original. `simple_together` chooses the numbers that are simple, in what is written and
+in what is predicted, and `simple_numbers` writes others with the digits that their intervals
+support.
 """
 
 import itertools
@@ -31,6 +32,7 @@ LONGEST = 60
 DECIMALS = 11
 """Digits of a number that is a product of others, as of the square of one with five."""
 MOST_DIGITS = 6
+"""Of a number without an interval, or with a narrow one."""
 USUAL_DENOMINATOR, USUAL_INTEGER, SURE = 4, 10, 0.01
 """Of numbers that are simple within their interval, which has at most that half-width, relative: in
 wider ones there would be a simple number by chance."""
@@ -226,19 +228,23 @@ def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
     return formula.replace(is_root_of_inverse, lambda root: root.base.base**-root.exp)
 
 
-def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> sympy.Expr:
-    """The formula with numbers as their intervals allow.
+def simple_numbers(
+    formula: sympy.Expr, numbers: Sequence[Estimate], chosen: Sequence[sympy.Number]
+) -> sympy.Expr:
+    """The formula with simple numbers, and others with the digits that their intervals support.
 
     Args:
-        formula: with floats.
-        intervals: by the fitted value; a number without one keeps six digits.
+        formula: with floats; one that is none of the fitted numbers keeps six digits.
+        numbers: as fitted, with their intervals.
+        chosen: what each is to be, by `simple_together`.
     """
     simple: dict[sympy.Expr, sympy.Expr] = {}
-    for number in formula.atoms(sympy.Float):
-        value = float(number)
-        near = (abs(abs(fitted) - abs(value)) <= SAME * abs(value) for fitted in intervals)
-        estimate = next((e for e, same in zip(intervals.values(), near, strict=True) if same), None)
-        simple[number] = _told(value, estimate)
+    for each in formula.atoms(sympy.Float):
+        number, half = each, None
+        for fitted, choice in zip(numbers, chosen, strict=True):
+            if abs(abs(fitted.value or 0.0) - abs(float(each))) <= SAME * abs(float(each)):
+                number, half = choice * (1 if each * choice > 0 else -1), fitted.half_width
+        simple[each] = _in_digits(number, half)
     return formula.xreplace(simple)
 
 
@@ -251,7 +257,7 @@ def _simple_within(value: float, half: float | None) -> sympy.Rational | None:
 
 
 def simple_together(
-    numbers: Sequence[Estimate], covariance: Sequence[Sequence[float]]
+    numbers: Sequence[Estimate], covariance: Sequence[Sequence[float]] | np.ndarray
 ) -> list[sympy.Number]:
     """Fitted numbers, simple ones where their intervals hold these; the others follow, as if they
     were fitted again. All as fitted if the rows tell the simple ones, together, from the fitted.
@@ -275,13 +281,13 @@ def simple_together(
     return [exact(value) for value in fitted]
 
 
-def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
-    half = None if estimate is None else estimate.half_width
-    if (near := _simple_within(value, half)) is not None:
-        return near
-    rounded = sympy.Float(value, digits_of(value, half))
+def _in_digits(number: sympy.Number, half: float | None) -> sympy.Number:
+    if number.is_Rational:
+        return number
+    rounded = sympy.Float(number, digits_of(float(number), half))
     # a factor that reads 1.0 is none
-    return rounded if half is None or abs(float(str(rounded))) != 1 else sympy.Integer(round(value))
+    one = half is not None and abs(float(str(rounded))) == 1
+    return sympy.Integer(round(number)) if one else rounded
 
 
 def digits_of(value: float, half: float | None) -> int:
