@@ -534,7 +534,7 @@ def test_what_is_said_of_decoded_and_followed_is_in_their_table():
 
 
 def test_what_is_said_of_students_is_in_their_table():
-    page = (ROOT / "notebooks" / "explanation" / "decoded.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "probes.md").read_text()
     table = pd.read_csv(ROOT / "notebooks" / "images" / "taught.csv")
     last = table[table["site"] == "layers.3"]
     of_law = last["network"].str.startswith("newton")
@@ -605,6 +605,7 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
         if name in rows and not probe.control and probe.threshold is not None:
             assert f"| {probe.name} | {probe.threshold:g} |" in page
     said = page[page.index("## What it says") : page.index("## What this does not show")]
+    said += page[: page.index("## Nineteen probes")]
     found = {f"{row['area']:.2f}" for row in rows.values()}
     found |= {f"{end:.2f}" for row in rows.values() for end in row["interval"]}
     shares = ("false_yes", "missed", "best_false_yes", "best_missed")
