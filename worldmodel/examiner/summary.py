@@ -69,7 +69,7 @@ class Examination:
         field_error: median error against the field's own fit.
         field_right: share of states within 10 % of it.
         kick_field_error: median error against it after a kick.
-        remainder: error against it of nine states in ten, at most: what no part explains.
+        remainder: error against it, at most, on 90 % of the states: what no part explains.
         unevenness: largest difference of the departure from the law between groups of states.
         parts: of the field, by name (`orbits.whole_field`).
         grain: spacing of the numbers that the answers are chosen from, au.
