@@ -216,7 +216,10 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a table of another package than pandas: of polars, Arrow or astropy."""
+    """Whether a value is a table of another package than pandas: of polars, Arrow or astropy, or
+    an array of records."""
+    if getattr(getattr(value, "dtype", None), "names", None):
+        return True
     own = ("__arrow_c_stream__", "colnames", "collect")
     return any(hasattr(value, each) for each in own) and not hasattr(value, "dims")  # of xarray
 
