@@ -372,7 +372,7 @@ def far_table(
     named = {
         "all of the density": far.all,
         **{NAMED.get(name, name): each for name, each in far.families.items()},
-        **{f"behind a past: {name}": each for name, each in far.pasts.items()},
+        **far.behind,
         f"own predictions, {far.horizon} in a row": far.rolled,
         **{OUTSIDE[name]: each for name, each in far.outside.items()},
     }

@@ -45,7 +45,9 @@ def test_the_rule_is_srbfs():
 
 
 def test_the_readme_counts_the_laws_that_are_recovered():
-    laws = JUDGED[JUDGED["catalog"] == "fastsrb.v2"].groupby("noise")["recovered"].agg(["sum", "size"])
+    laws = (
+        JUDGED[JUDGED["catalog"] == "fastsrb.v2"].groupby("noise")["recovered"].agg(["sum", "size"])
+    )
     (clean, of), (noisy, _) = laws.loc[0.0], laws.loc[0.01]
     text = (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8")
     assert f"{clean:.0f} of the {of} laws of FastSRB" in text

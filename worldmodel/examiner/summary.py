@@ -105,6 +105,12 @@ class Examination:
     pull: float = 0.0
     rounding: float = 0.0
 
+    @property
+    def behind(self) -> dict[str, Share]:
+        """`pasts` in words, as in `behind a past under a force of 1/r³`."""
+        words = {name: past.words for name, past in PASTS.items()}
+        return {f"behind a past {words.get(name, name)}": each for name, each in self.pasts.items()}
+
 
 def summary(
     answers: Answers, world: World, seed: int, parts: Mapping[str, Part] | None = None
