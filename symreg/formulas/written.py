@@ -276,9 +276,12 @@ def simple_together(
         move = np.array([float(number) for number in near.values()]) - fitted[at]
         pull = np.linalg.pinv(spread[np.ix_(at, at)], hermitian=True) @ move
         if move @ pull <= chi2.ppf(CONFIDENCE, len(at)):
-            follow = fitted + spread[:, at] @ pull
-            return [near.get(place, exact(value)) for place, value in enumerate(follow)]
-    return [exact(value) for value in fitted]
+            fitted = fitted + spread[:, at] @ pull
+        else:
+            near = {}
+    # one without an interval has a unit, or was not fitted
+    free = [sympy.Float if number.half_width is None else exact for number in numbers]
+    return [near.get(k, kind(fitted[k])) for k, kind in enumerate(free)]
 
 
 def _in_digits(number: sympy.Number, half: float | None) -> sympy.Number:
