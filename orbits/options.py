@@ -290,12 +290,14 @@ def keywords_of(kind: type) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters.values()
         own = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+        plain = typing.get_type_hints(kind)  # without limits, which the message of an error says
         fields = [
             inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name), annotation=hint
+                name, inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name),
+                annotation=plain[name],
             )
-            for name, hint in hints_of(kind).items()
-        ]
+            for name in hints_of(kind)
+        ]  # fmt: skip
         checking = checked(function)
         checking.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
         return checking

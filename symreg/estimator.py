@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import sympy
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
@@ -29,6 +28,9 @@ from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 from symreg.recovery.user_table import LEAST_ROWS
+
+if TYPE_CHECKING:  # quoted below: a reader of `help` sees its name, not the types it stands for
+    from numpy.typing import ArrayLike
 
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""
@@ -101,11 +103,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sigma: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        X: "ArrayLike",
+        y: "ArrayLike",
+        sigma: "ArrayLike | None" = None,
+        groups: "ArrayLike | None" = None,
+        sample_weight: "ArrayLike | None" = None,
     ) -> "LawRegressor":
         """Find the law.
 
@@ -199,7 +201,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         self.new_groups_: dict[Any, Law] = {}
         return self
 
-    def fit_groups(self, X: ArrayLike, y: ArrayLike) -> "LawRegressor":
+    def fit_groups(self, X: "ArrayLike", y: "ArrayLike") -> "LawRegressor":
         """Fit the constants of new groups, the form and what all groups share unchanged.
 
         `predict` knows these groups then; those of `fit` keep their constants.
@@ -230,7 +232,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             self.new_groups_[label] = law
         return self
 
-    def predict(self, X: ArrayLike, index: int | None = None) -> np.ndarray:
+    def predict(self, X: "ArrayLike", index: int | None = None) -> np.ndarray:
         """(row,) the formula's value; NaN where undefined.
 
         Args:

@@ -72,7 +72,7 @@ class Limits:
         departures: for each of `DEPARTURES`, the largest negative and positive one that passes;
             the size of the search if none fails.
         part: the largest part that no central force has, in shares of the law's acceleration.
-        remainder: error of nine states in ten against the field, at most: what no part explains.
+        remainder: error against the field, at most, on 90 % of the states: what no part explains.
     """
 
     departures: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Departure:
 
 
 DEPARTURES = {
-    "exponent": Departure(lambda r, size: r**-size, 1.0),
+    "exponent": Departure(lambda r, size: r**size, 1.0),
     "quartic": Departure(lambda r, size: 1 + size / r**2, 1.0),
     # sizes are 1/L, of a length L
     "yukawa": Departure(lambda r, size: (1 + size * r) * np.exp(-size * r), 2.0, (1.0,)),

@@ -490,7 +490,7 @@ class Recovery(Result):
         if self.reference is None:
             return f"Recovery({self.expression}; {status})"
         status += ", recovered" if self.recovered else ", not recovered"
-        return f"Recovery({self.expression}; {status}; {self.verdict} beside {self.reference})"
+        return f"Recovery({self.expression}; {status}; {self.reference}: {self.verdict})"
 
     def __str__(self) -> str:
         """The law and its numbers as a table, and the conclusion."""

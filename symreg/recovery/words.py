@@ -156,7 +156,7 @@ def _summary(result: Recovery) -> dict[str, str]:
             for name, each in result.exponents.items()
             if each.value is not None
         }
-    compared = f"none; beside {result.reference}: {IN_WORDS[result.verdict]}"
+    compared = f"none; compared with {result.reference}: {IN_WORDS[result.verdict]}"
     if result.reference is None:
         compared = " or ".join(result.forms) or "none"
     if result.noise:
