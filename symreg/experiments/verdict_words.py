@@ -213,8 +213,9 @@ def _worst(far: Examination) -> str:
     """Where it is certainly wrong too often."""
     if not (wrong := wrong_cells(far)):
         return ""
-    named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in wrong[:3])
-    more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
+    some, others = wrong[:3], len(wrong[3:])
+    named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in some)
+    more = f", and {others} cells more" if others else ""
     least = share(THRESHOLDS.cell_right)
     return f"Certainly fewer than {least} are right at {named}{more}."
 
