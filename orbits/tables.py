@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.files import parsing, require_input
-from orbits.memory import require_memory
+from orbits.memory import gigabytes, require_memory
 from orbits.options import is_table, nearest, require_known
 from orbits.printing import plural
 from orbits.quantities import carried_unit, require_no_unit
@@ -431,7 +431,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         unpacked = sum(info.file_size for info in archive.infolist())
     # deflate packs zeros 1000 to 1, numbers of a motion hardly at all
     if unpacked > max(100 * path.stat().st_size, 1e6):
-        raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
+        raise ValueError(f"{gigabytes(unpacked)} are packed into it, as no trajectory can be")
     _require_room(unpacked, path)
     arrays = {}
     with np.load(path, allow_pickle=False) as members:

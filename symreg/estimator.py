@@ -25,11 +25,11 @@ from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, latex
-from symreg.recovery.config import words
+from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
+from symreg.recovery.user_table import LEAST_ROWS
 
-FEWEST_ROWS = 5
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""
 PRINTERS = {
@@ -83,9 +83,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     engine: str = "auto"
     _: KW_ONLY
     law: str | None = None
-    niterations: int = 20
-    population_size: int = 200
-    maxsize: int = 18
+    niterations: int = RecoverConfig.generations
+    population_size: int = RecoverConfig.individuals
+    maxsize: int = RecoverConfig.max_size
     binary_operators: Sequence[str] | None = None
     unary_operators: Sequence[str] | None = None
     guesses: Sequence[str] | None = None
@@ -94,7 +94,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     units: Mapping[str, str] | None = None
     per_group: str | None = None
     form: str | None = None
-    seeds: int = 5
+    seeds: int = RecoverConfig.seeds
     timeout_in_seconds: float | None = None
     null: bool = True
     random_state: Any = 0
@@ -132,17 +132,17 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"y holds values of type {kind}; a law is for a quantity in numbers.")
         X, labels = self._apart(X)
         values, target = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=LEAST_ROWS
         )
         if sample_weight is not None:
             if sigma is not None:
                 raise ValueError("sigma and sample_weight say the same; give one of them.")
             weights = _check_sample_weight(sample_weight, values, ensure_non_negative=True)
             used = weights > 0
-            if used.sum() < FEWEST_ROWS:
+            if used.sum() < LEAST_ROWS:
                 raise ValueError(
                     f"sample_weight is above zero in {used.sum()} row(s); a law needs at least "
-                    f"{FEWEST_ROWS}."
+                    f"{LEAST_ROWS}."
                 )
             values, target = np.asarray(values)[used], np.asarray(target)[used]
             groups = None if groups is None else np.asarray(groups)[used]

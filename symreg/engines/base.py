@@ -18,7 +18,13 @@ from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import complexity, evaluate, rounded, skeleton
+from symreg.formulas.expressions import (
+    complexity,
+    evaluate,
+    feature_symbols,
+    rounded,
+    skeleton,
+)
 from symreg.formulas.operators import OPERATORS, lacking
 from symreg.formulas.precision import DOUBLE, is_single, last_digits, leaves_rounding, rounding
 from symreg.formulas.reading import is_readable
@@ -373,3 +379,35 @@ def pareto_front(
             score = float(gain / (size - front[-1].complexity))
         front.append(Candidate(expression, size, errors[0], score, seed, engine))
     return front
+
+
+class Family(Engine):
+    """An exhaustive search of the rows that a seed draws. A family defines `formulas`."""
+
+    exhaustive: ClassVar[bool] = True
+
+    def search(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> list[Candidate]:
+        """The front; see the contract in `Engine`."""
+        rng = np.random.default_rng(seed)
+        chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
+        symbols = feature_symbols(names, X)
+        with np.errstate(all="ignore"):  # powers over hundreds of decades
+            formulas = self.formulas(X[chosen], y[chosen], symbols, rng, budget.watch)
+            return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
+
+    def formulas(
+        self, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol],
+        rng: np.random.Generator, watch: Watch,
+    ) -> list[sympy.Expr]:  # fmt: skip
+        """The best of the family.
+
+        Args:
+            X: (row, feature).
+            y: (row,).
+            symbols: (feature,) of sympy.
+            rng: for what is drawn besides.
+            watch: may end the search between its parts.
+        """
+        raise NotImplementedError

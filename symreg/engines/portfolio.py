@@ -95,16 +95,19 @@ class PortfolioEngine(Engine):
         for place, (engine, suffices) in enumerate(families, 1):
             self.families = max(self.families, place)
             try:
-                pool += engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
+                found = engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
             except Exception as error:  # of one family's numerics: the others are worth more
                 message = f"{engine.name} broke off ({error}); the search goes on without it"
                 budget.watch.say(partial(str, message), at_once=True)
                 self.broken += (message,)
                 continue
+            pool += found
             exhausted |= {engine.name: engine.exhausted}
             self.exhausted = tuple(message for each in exhausted.values() for message in each)
             tell_best(budget.watch, pool)
-            best = sorted(pool, key=lambda each: described(each.expression, X, y, names))[:GUESSES]
+            best = sorted(
+                [*best, *found], key=lambda each: described(each.expression, X, y, names)
+            )[:GUESSES]
             if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
                 return [signed(pool)]
             if pool and self.most is not None and place >= self.most:
@@ -141,10 +144,11 @@ class PortfolioEngine(Engine):
         yield RationalEngine(self.question, sparse=False), lambda *_: False
         yield ExpressionsEngine(self.question, (small,)), is_final
         yield RationalEngine(self.question, exact=False), is_final
+        powers = None
         if columns <= FEW_COLUMNS:
-            yield ProjectionEngine(self.question, factors=False), is_final
+            yield (powers := ProjectionEngine(self.question, factors=False)), is_final
             yield ExpressionsEngine(self.question, (medium,)), explains_all
-        yield ProjectionEngine(self.question, sums=columns > FEW_COLUMNS), explains_all
+        yield ProjectionEngine(self.question, columns > FEW_COLUMNS, after=powers), explains_all
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield ExpressionsEngine(self.question, (large,)), explains_all

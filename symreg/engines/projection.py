@@ -10,21 +10,12 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import (
-    Budget,
-    Candidate,
-    Engine,
-    Question,
-    explains_all,
-    is_exact,
-    pareto_front,
-)
-from symreg.formulas.expressions import evaluate, feature_symbols
+from symreg.engines.base import Family, Question, explains_all, is_exact
+from symreg.formulas.expressions import evaluate
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import (
     EXPONENTIAL,
     WAVES,
-    Atom,
     atoms_of,
     scaled_terms,
     with_waves,
@@ -72,6 +63,8 @@ SUMS = 8
 """Sums of each number of terms."""
 MOST_VARIABLES = 10
 """Of more the functions have no arguments: monomials of three among 20 are 30 000."""
+LOGARITHMIC = 0.8
+"""Share of the rows in which nothing is zero, at least, for logarithms to be taken."""
 FEW = 100
 """With so few rows structure is hard to see and sums cost little: they are tried too."""
 SIMPLE = 2
@@ -90,44 +83,40 @@ LOGARITHM_LEFT = 0.2
 than powers."""
 
 
-class ProjectionEngine(Engine):
+class ProjectionEngine(Family):
     """Products of powers with up to two functions, and sums of up to six terms.
 
     Args:
         question: what is searched.
         sums: whether to search longer sums, where no product is the law.
         factors: whether to search functions in products, which takes nearly all of the time.
+        after: one that has searched the same rows without them, and hands on what it found.
     """
 
     name: ClassVar[str] = "projection"
-    exhaustive: ClassVar[bool] = True
 
     def __init__(
-        self, question: Question | None = None, sums: bool = True, factors: bool = True
-    ) -> None:
+        self, question: Question | None = None, sums: bool = True, factors: bool = True,
+        after: "ProjectionEngine | None" = None,
+    ) -> None:  # fmt: skip
         super().__init__(question)
-        self.sums, self.factors = sums, factors
+        self.sums, self.factors, self._after = sums, factors, after
+        self._short: list[sympy.Expr] = []
 
-    def search(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
-    ) -> list[Candidate]:
-        """The front of both searches; see the contract in `symreg.engines.base`.
-
-        The seed draws the rows; the rest is exhaustive.
-        """
-        rng = np.random.default_rng(seed)
-        chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        expressions = search(
-            X[chosen], y[chosen], feature_symbols(names, X), budget.watch, self.sums, self.factors
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            return pareto_front(expressions, X, y, names, seed, self.name, self.question, True)
+    def formulas(
+        self, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol],
+        rng: np.random.Generator, watch: Watch,
+    ) -> list[sympy.Expr]:  # fmt: skip
+        """Of both searches."""
+        rows = X, y, symbols, watch
+        self._short = self._after._short if self._after else short_formulas(*rows)
+        return search(*rows, self.sums, self.factors, self._short)
 
 
 @np.errstate(all="ignore")  # powers over hundreds of decades
 def search(
     X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch, sums: bool = True,
-    factors: bool = True,
+    factors: bool = True, short: list[sympy.Expr] | None = None,
 ) -> list[sympy.Expr]:  # fmt: skip
     """The best formulas of both families for the rows given.
 
@@ -138,32 +127,22 @@ def search(
         watch: may end the search between its parts.
         sums: whether to search longer sums, where no product is the law.
         factors: whether to search functions in products.
+        short: the `short_formulas`, if they are known.
     """
-    usable = np.all(X != 0, axis=1) & (y != 0)
-    if usable.sum() < 0.8 * len(y):
-        # columns of zeros and ones have no logarithm; they are terms of sums
-        columns = variables(X, symbols)
-        return _sums(X, y, columns, atoms_of(columns), watch)
+    short = short_formulas(X, y, symbols, watch) if short is None else short
+    usable = _usable(X, y)
+    if not usable.any():
+        return short
     X, y = X[usable], y[usable]
     names = [s.name for s in symbols]
-    columns = variables(X, symbols)
-    atoms = atoms_of(columns)
-    pairs = two_terms(y, atoms)[:4]
-    if not watch.over and all(each.mean_square > EXACT**2 for each in pairs):
-        # waves and screened forces in space fall as 1/r and 1/r²
-        scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
-        pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
-    equal = np.abs(y) / np.sqrt(np.mean(y**2))  # weights for equal errors, not relative ones
-    bare = [f for w in (np.ones(len(y)), equal) for f in _products(columns, y, w, (), watch)[0]]
-    short = [*_around(X, y, symbols, watch), *(each.expression() for each in pairs), *bare]
-    expressions = [sympy.Float(np.median(y)), *_lines(X, y, symbols), *short]
+    expressions = [*short, *_lines(X, y, symbols)]
     if watch.over or any(is_exact(each, X, y, names) for each in short):
         return expressions
     watch.say(lambda: f"projection, {watch.taken:.0f} s: products follow sums of two terms")
     if not factors:
         return expressions
-    short = [*expressions[:1], *short]
     simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
+    columns = variables(X, symbols)
     arguments, alike = _arguments(columns), np.ones(len(y))
     products, best = _products(columns, y, alike, arguments, watch, 1 if simple else 2)
     expressions += products
@@ -173,7 +152,7 @@ def search(
         # a sum of two terms is a product with a factor 1 + u: nothing is left for longer ones
         return expressions
     watch.say(lambda: f"projection, {watch.taken:.0f} s: longer sums follow products")
-    longer = _sums(X, y, columns, atoms, watch) if sums else []
+    longer = _sums(X, y, columns, watch) if sums else []
     expressions += longer
     if watch.over or (len(y) > FEW and any(explains_all(e, X, y, names) for e in longer[:SUMS])):
         return expressions
@@ -184,8 +163,41 @@ def search(
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
     if _errors_are_absolute(products[:1], X, y, symbols):
-        expressions += _products(columns, y, equal, arguments, watch)[0]
+        expressions += _products(columns, y, _equal(y), arguments, watch)[0]
     return expressions
+
+
+@np.errstate(all="ignore")
+def short_formulas(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
+) -> list[sympy.Expr]:
+    """A constant, products of powers, one more step around them, and sums of two terms."""
+    usable, columns = _usable(X, y), variables(X, symbols)
+    if not usable.any():
+        # columns of zeros and ones have no logarithm; they are terms of sums
+        return _sums(X, y, columns, watch)
+    X, y = X[usable], y[usable]
+    columns = variables(X, symbols)
+    atoms = atoms_of(columns)
+    pairs = two_terms(y, atoms)[:4]
+    if not watch.over and all(each.mean_square > EXACT**2 for each in pairs):
+        # waves and screened forces in space fall as 1/r and 1/r²
+        scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
+        pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
+    bare = [f for w in (np.ones(len(y)), _equal(y)) for f in _products(columns, y, w, (), watch)[0]]
+    around = _around(X, y, symbols, watch)
+    return [sympy.Float(np.median(y)), *around, *(each.expression() for each in pairs), *bare]
+
+
+def _usable(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(row,) whether all have a logarithm; no row if too few have."""
+    usable = np.all(X != 0, axis=1) & (y != 0)
+    return usable if usable.sum() >= LOGARITHMIC * len(y) else np.zeros(len(y), dtype=bool)
+
+
+def _equal(y: np.ndarray) -> np.ndarray:
+    """(row,) weights of logarithms for equal errors, not relative ones."""
+    return np.abs(y) / np.sqrt(np.mean(y**2))
 
 
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
@@ -314,9 +326,10 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _sums(
-    X: np.ndarray, y: np.ndarray, columns: Sequence[Column], atoms: Sequence[Atom], watch: Watch
+    X: np.ndarray, y: np.ndarray, columns: Sequence[Column], watch: Watch
 ) -> list[sympy.Expr]:
     """Short sums, for equal relative and equal absolute errors."""
+    atoms = atoms_of(columns)
     waves = with_waves(atoms, columns)
     scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES))
     formulas: list[Sum] = []

@@ -6,14 +6,14 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import Budget, Candidate, Engine, Question, pareto_front
+from symreg.engines.base import Family, Question
 from symreg.enumeration.model import Table
 from symreg.enumeration.rational import search_quotients
-from symreg.formulas.expressions import feature_symbols
+from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER
 
 
-class RationalEngine(Engine):
+class RationalEngine(Family):
     """Sparse p(x)/q(x) of up to so many degrees as the rows allow; exact ones under roots,
     exponentials and logarithms too.
 
@@ -24,7 +24,6 @@ class RationalEngine(Engine):
     """
 
     name: ClassVar[str] = "rational"
-    exhaustive: ClassVar[bool] = True
 
     def __init__(
         self, question: Question | None = None, exact: bool = True, sparse: bool = True
@@ -32,36 +31,29 @@ class RationalEngine(Engine):
         super().__init__(question)
         self.exact, self.sparse = exact, sparse
 
-    def search(
-        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
-    ) -> list[Candidate]:
-        """The front; see the contract in `symreg.engines.base`."""
-        if not np.any(y):
-            return []
-        rng = np.random.default_rng(seed)
-        chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        X_few, y_few = X[chosen], y[chosen]
-        symbols = feature_symbols(names, X)
+    def formulas(
+        self, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol],
+        rng: np.random.Generator, watch: Watch,
+    ) -> list[sympy.Expr]:  # fmt: skip
+        """Of y itself, and exact ones of its inverses."""
         formulas: list[sympy.Expr] = []
-        with np.errstate(all="ignore"):
-            for outer in (IDENTITY, *OUTER[1:]) if self.exact else (IDENTITY,):
-                column, factor = np.ones(len(y_few)), sympy.Integer(1)
-                if not outer.allowed(y_few):
-                    # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
-                    column, factor = _of_one_sign(X_few, y_few, symbols)
-                rest = y_few / column
-                if not outer.allowed(rest):
-                    continue
-                sigma = np.abs(outer.slope(rest) / column)
-                table = Table.of(X_few, outer.forward(rest), sigma)
-                only_exact = not self.sparse or outer is not IDENTITY
-                quotients, exhausted = search_quotients(table, budget.watch, only_exact)
-                if outer is IDENTITY:
-                    self.exhausted = (exhausted,) if exhausted else ()
-                formulas += [factor * outer.written(q.expression(symbols)) for q in quotients]
-                if budget.watch.over or any(quotient.is_final for quotient in quotients):
-                    break
-        return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
+        for outer in (IDENTITY, *OUTER[1:]) if self.exact else (IDENTITY,):
+            column, factor = np.ones(len(y)), sympy.Integer(1)
+            if not outer.allowed(y):
+                # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
+                column, factor = _of_one_sign(X, y, symbols)
+            rest = y / column
+            if not outer.allowed(rest) or not np.any(y):
+                continue
+            table = Table.of(X, outer.forward(rest), np.abs(outer.slope(rest) / column))
+            only_exact = not self.sparse or outer is not IDENTITY
+            quotients, exhausted = search_quotients(table, watch, only_exact)
+            if outer is IDENTITY:
+                self.exhausted = (exhausted,) if exhausted else ()
+            formulas += [factor * outer.written(q.expression(symbols)) for q in quotients]
+            if watch.over or any(quotient.is_final for quotient in quotients):
+                break
+        return formulas
 
 
 def _of_one_sign(

@@ -8,6 +8,7 @@ decided by description length.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count, repeat
 
 import numpy as np
 import sympy
@@ -143,20 +144,20 @@ class Model(FittedFormula):
         shorter description is fitted.
         """
         best, rows = self.polished(table), len(table.y)
-        refused: set[str] = set()
+        refused: set[tuple] = set()
         while len(refused) < MOST_REFUSED:
+            least = best.description(rows)
             proposals = [
                 (length, model)
                 for length, model in best._proposals(table)
-                if length < best.description(rows)
-                and repr((model.terms, model.simple)) not in refused
+                if length < least and (model.terms, model.simple) not in refused
             ]
             if not proposals:
                 break
             _, trial = min(proposals, key=lambda each: each[0])
-            refused.add(repr((trial.terms, trial.simple)))
+            refused.add((trial.terms, trial.simple))
             trial = trial.polished(table, FEW_STEPS)
-            if trial.description(rows) < best.description(rows):
+            if trial.description(rows) < least:
                 best = trial
         return best
 
@@ -165,21 +166,9 @@ class Model(FittedFormula):
         numbers, rows = self.numbers(), len(table.y)
         free = [i for i in range(len(self.terms)) if i not in self.simple]
         values = np.array([*numbers, *(self.coefficients[i] for i in free)])
-        residuals = self._residuals(table)
-        slopes = []
-        with np.errstate(all="ignore"):
-            sizes = [np.linalg.norm(self.terms[i].values(table.X)) for i in free]
-        # a coefficient of nearly nothing is moved by what its term could be worth
-        natural = [1.0] * len(numbers) + [float(np.linalg.norm(table.y) / s) for s in sizes]
-        for place, value in enumerate(values):
-            step = 1e-6 * max(abs(value), 1e-3 * natural[place])
-            moved = values.copy()
-            moved[place] += step
-            changed = self.at(moved[: len(numbers)])._with_coefficients(free, moved[len(numbers) :])
-            slopes.append((changed._residuals(table) - residuals) / step)
-        if not slopes or not np.all(np.isfinite(slopes)):
+        jacobian = _Batch([self], table).slopes()
+        if not jacobian.size or not np.all(np.isfinite(jacobian)):
             return
-        jacobian = np.array(slopes).T
         size = np.linalg.norm(jacobian, axis=0)
         size[size == 0] = 1.0
         unsure = np.diag(np.linalg.pinv(jacobian.T @ jacobian / size[:, None] / size, rcond=1e-13))
@@ -198,20 +187,9 @@ class Model(FittedFormula):
             if len(self.terms) > 1:
                 yield foreseen(self._without(i), place, 0.0)
             for near in simple_near(value):
-                set_one = replace(self._with_coefficients([i], [near]), simple=self.simple | {i})
+                changed = (*self.coefficients[:i], near, *self.coefficients[i + 1 :])
+                set_one = replace(self, coefficients=changed, simple=self.simple | {i})
                 yield foreseen(set_one, place, near)
-
-    def _residuals(self, table: Table) -> np.ndarray:
-        """(row,) with the coefficients as they are."""
-        with np.errstate(all="ignore"):
-            terms = np.column_stack([tree.values(table.X) for tree in self.terms])
-            return (table.y - self.outer.backward(terms @ self.coefficients)) / table.sigma
-
-    def _with_coefficients(self, places: Sequence[int], values: Iterable[float]) -> "Model":
-        coefficients = list(self.coefficients)
-        for place, value in zip(places, values, strict=True):
-            coefficients[place] = float(value)
-        return replace(self, coefficients=tuple(coefficients))
 
     def _without(self, place: int) -> "Model":
         """Without a term."""
@@ -225,27 +203,8 @@ class Model(FittedFormula):
 
     def _with_number(self, place: int, value: float) -> "Model":
         """One free number set."""
-        count = 0
-        terms = []
-        for tree in self.terms:
-            own = len(list(tree.numbers()))
-            inside = place - count
-            terms.append(_set(tree, inside, value)[0] if 0 <= inside < own else tree)
-            count += own
-        return replace(self, terms=tuple(terms))
-
-
-def _set(tree: Tree, place: int, value: float) -> tuple[Tree, int]:
-    """A tree with its free number at a place set to a value; and the places left to count."""
-    parts = []
-    for part in tree.parts:
-        changed, place = _set(part, place, value)
-        parts.append(changed)
-    if tree.free:
-        if place == 0:
-            return replace(tree, parts=tuple(parts), number=value, free=False), -1
-        place -= 1
-    return replace(tree, parts=tuple(parts)), place
+        places = count()
+        return replace(self, terms=tuple(t.with_number(place, value, places) for t in self.terms))
 
 
 def fitted(models: Sequence[Model], table: Table) -> list[Model]:
@@ -286,23 +245,27 @@ class _Batch:
         columns: dict[Hashable, np.ndarray] = dict(enumerate(table.X.T))
         values: dict[int, np.ndarray] = {}
         self._design = np.empty((len(models), len(table.y), len(models[0].terms)))
-        self._moving: list[list[tuple[int, slice, Rows]]] = []
-        """Of every model the terms with numbers, which of them, and how they are evaluated."""
+        self._owners = np.zeros(self._start.shape, dtype=int)
+        """(model, number) the terms that hold the numbers."""
+        self._moving: dict[Tree, tuple[Rows, list[tuple[int, int, int]]]] = {}
+        """Terms that differ in their numbers alone are evaluated as one: how, and of each the
+        model, its place there, and the first of its numbers."""
         for place, model in enumerate(models):
-            moving, begin = [], 0
+            begin = 0
             for term, tree in enumerate(model.terms):
-                count = sum(1 for _ in tree.numbers())
-                if count:
-                    moving.append(
-                        (term, slice(begin, begin + count), Rows(tree.program(), columns))
-                    )
-                elif id(tree) not in values:
-                    with np.errstate(all="ignore"):
-                        values[id(tree)] = tree.values(table.X)
-                if not count:
+                end = begin + sum(1 for _ in tree.numbers())
+                if end > begin:
+                    form = tree.at(repeat(0.0))
+                    if form not in self._moving:
+                        self._moving[form] = Rows(form.program(), columns), []
+                    self._moving[form][1].append((place, term, begin))
+                    self._owners[place, begin:end] = term
+                else:
+                    if id(tree) not in values:
+                        with np.errstate(all="ignore"):
+                            values[id(tree)] = tree.values(table.X)
                     self._design[place, :, term] = values[id(tree)]
-                begin += count
-            self._moving.append(moving)
+                begin = end
         terms = len(models[0].terms)
         self._set = np.array([sorted(model.simple) for model in models], dtype=int)
         free = [[i for i in range(terms) if i not in model.simple] for model in models]
@@ -311,36 +274,46 @@ class _Batch:
 
     def fitted(self) -> list[Model]:
         """With the best coefficients."""
-        design, _ = self._at(self._start, self._places)
+        return self._fits(self._models, self._start)
+
+    def polished(self, steps: int) -> list[Model]:
+        """With the best numbers too: an outer function's residuals are those of its inverse."""
+        first, numbers = self.fitted(), self._start.shape[1]
+        if not numbers or numbers + len(first[0].terms) >= len(self._table.y):
+            return first
+        best = least_squares(self._residuals, self._start, steps)
+        moved = [model.at(own) for model, own in zip(self._models, best, strict=True)]
+        return [
+            min(pair, key=lambda model: model.mean_square)
+            for pair in zip(first, self._fits(moved, best), strict=True)
+        ]
+
+    def _fits(self, models: Sequence[Model], numbers: np.ndarray) -> list[Model]:
+        """Models of these numbers with the best coefficients."""
+        design, _ = self._at(numbers, self._places)
         coefficients, solved = self._solved(design, self._places)
         with np.errstate(all="ignore"):
             left = self._left(design, coefficients, solved.residuals)
             squares = np.mean(np.where(np.isfinite(left), left, UNFIT) ** 2, axis=1)
         return [
             replace(model, coefficients=tuple(map(float, own)), mean_square=float(square))
-            for model, own, square in zip(self._models, coefficients, squares, strict=True)
+            for model, own, square in zip(models, coefficients, squares, strict=True)
         ]
 
-    def polished(self, steps: int) -> list[Model]:
-        """With the best numbers too: an outer function's residuals are those of its inverse."""
-        first, count = self.fitted(), self._start.shape[1]
-        if not count or count + len(first[0].terms) >= len(self._table.y):
-            return first
-        best = least_squares(self._residuals, self._start, steps)
-        moved = [model.at(own) for model, own in zip(self._models, best, strict=True)]
-        return [
-            min(pair, key=lambda model: model.mean_square)
-            for pair in zip(first, _Batch(moved, self._table).fitted(), strict=True)
-        ]
+    def slopes(self) -> np.ndarray:
+        """(row, number or free coefficient) of the first model's residuals, as it is."""
+        (design,), (slopes,) = self._at(self._start, self._places)
+        outer, (given,), (free,) = self._models[0].outer, self._given, self._free
+        with np.errstate(all="ignore"):
+            gain = -1 / (outer.slope(outer.backward(design @ given)) * self._table.sigma)
+            return gain[:, None] * np.column_stack(
+                [slopes * given[self._owners[0]], design[:, free]]
+            )
 
     def _residuals(self, numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         design, slopes = self._at(numbers, places)
         coefficients, solved = self._solved(design, places)
-        owners = [
-            [term for term, own, _ in self._moving[place] for _ in range(own.start, own.stop)]
-            for place in places
-        ]
-        linear = np.take_along_axis(coefficients, np.array(owners), axis=1)
+        linear = np.take_along_axis(coefficients, self._owners[places], axis=1)
         tangents = slopes * linear[:, None, :] * self._weight[:, None]
         return solved.residuals, solved.slopes(np.where(np.isfinite(tangents), tangents, 0.0))
 
@@ -348,12 +321,17 @@ class _Batch:
         """The terms (model, row, term) at the numbers, and their slopes (model, row, number)."""
         design = self._design[places]
         slopes = np.zeros((*design.shape[:2], numbers.shape[1]))
-        for k, place in enumerate(places):
-            for term, own, rows in self._moving[place]:
-                value, by_number = rows.at(numbers[k, own])
-                design[k, :, term] = value
-                for i, slope in by_number.items():
-                    slopes[k, :, own.start + i] = slope
+        here = np.full(len(self._models), -1)
+        here[places] = np.arange(len(places))
+        for rows, owners in self._moving.values():
+            place, term, begin = np.array(owners).T
+            at, use = here[place], here[place] >= 0
+            at, term, begin = at[use], term[use], begin[use]
+            count = rows.constants
+            value, by_number = rows.at([numbers[at, begin + i, None] for i in range(count)])
+            design[at, :, term] = value
+            for i, slope in by_number.items():
+                slopes[at, :, begin + i] = slope
         return design, slopes
 
     def _solved(self, design: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:

@@ -14,11 +14,11 @@ import numpy as np
 import sympy
 
 from symreg.enumeration.model import UNFIT, FittedFormula, Table, price_of_fitted
-from symreg.enumeration.scan import Scan
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.watch import Watch
 from symreg.search.description import SYMBOL, of_errors
 from symreg.search.polish import least_squares
+from symreg.search.scan import Scan
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
 """Total degrees by number of variables; 2 beyond."""
@@ -157,7 +157,7 @@ def _sparse_polynomials(table: Table) -> list[Quotient]:
     rows, variables = table.X.shape
     p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
     columns = monomials(table.X, p).T / table.sigma
-    scan = Scan(columns, table.y / table.sigma, np.empty((rows, 0)))
+    scan = Scan(columns, table.y / table.sigma)
     states, polynomials = scan.singles(BEAM), []
     for _ in range(min(MOST_TERMS, rows // 3)):
         fits = []

@@ -15,10 +15,10 @@ from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
 from symreg.enumeration.model import Model, Table, fitted, polished
 from symreg.enumeration.numbered import numbered
-from symreg.enumeration.scan import Scan
 from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER, Outer
+from symreg.search.scan import Scan, State
 
 ROWS = 100
 """Rows of the scans: pairs are ranked by the errors that they leave there, then on all rows."""
@@ -171,7 +171,7 @@ class Search:
         """Every entry as the whole of y, or of an outer inverse of it."""
         for outer in (IDENTITY, *self.outers):
             for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
-                scan = self._scan(pool, outer, basis)
+                scan = self._scan(pool.values, outer, basis)
                 if scan is not None:
                     self._take(pool, outer, basis, scan.singles(SINGLES))
 
@@ -179,12 +179,12 @@ class Search:
         """All pairs of the shorter entries, of the shortest with more; then longer sums."""
         for outer in (IDENTITY, *self.outers):
             for basis in self._bases()[: 2 if outer is IDENTITY else 1]:
-                scan = self._scan(pool, outer, basis)
+                paired = effort.paired if outer is IDENTITY else effort.paired // 4
+                scan = self._scan(pool.values[: 4 * paired], outer, basis)
                 if scan is None:
                     continue
-                paired = effort.paired if outer is IDENTITY else effort.paired // 4
-                states = scan.pairs(paired, paired, PAIRS)
-                states += scan.pairs(paired // 4, 4 * paired, PAIRS)
+                states = scan.pairs(range(paired), range(paired), PAIRS)
+                states += scan.pairs(range(paired // 4), range(4 * paired), PAIRS)
                 best = self._take(pool, outer, basis, states)
                 if self._done(at_once=True):
                     return
@@ -197,14 +197,14 @@ class Search:
     def _times_polynomials(self, pool: Pool) -> None:
         """y, or 1/y, as one entry times a polynomial of degree two."""
         *_, basis = self._bases()
-        count = min(len(pool.values), 3_000)
         for outer in (IDENTITY, *self.outers[:1]):
-            scan = self._scan(pool, outer, basis)
-            if scan is None or len(basis) < 3:
+            weighted = self._weighted(outer, basis)
+            if weighted is None or len(basis) < 3:
                 continue
-            rows = scan.known.T[None] * pool.values[:count, None]
-            orthonormal, _ = np.linalg.qr(np.moveaxis(rows, 1, 2))
-            gain = np.sum(np.einsum("krc,r->kc", orthonormal, scan.wanted) ** 2, axis=1)
+            _, target, known = weighted
+            rows = known * pool.values[:3_000, :, None]
+            orthonormal, _ = np.linalg.qr(rows)
+            gain = np.sum(np.einsum("krc,r->kc", orthonormal, target) ** 2, axis=1)
             best = np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]
             for tree in (pool.tree(int(place)) for place in best):
                 terms = (tree, *(Tree("*", (tree, each)) for each in basis[1:]))
@@ -223,13 +223,13 @@ class Search:
         alone = min(len(entries) + len(plain), 3_000)
         for outer in (IDENTITY, *self.outers):
             for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
-                scan = self._scan(pool, outer, basis)
+                scan = self._scan(pool.values, outer, basis)
                 if scan is None:
                     continue
                 states = scan.singles(SINGLES)
                 if outer is IDENTITY:
-                    states += scan.pairs(300, len(every), PAIRS)
-                    states += scan.pairs(alone, alone, PAIRS)
+                    states += scan.pairs(range(300), range(len(every)), PAIRS)
+                    states += scan.pairs(range(alone), range(alone), PAIRS)
                 self._take(pool, outer, basis, states)
                 if self._done():
                     return
@@ -252,16 +252,14 @@ class Search:
             return
         for outer in (IDENTITY, *self.outers):
             self._of_one_kind(own, outer, [trees[place] for place in places], kinds)
-        scan = self._scan(own, IDENTITY, (ONE_TREE,))
+        scan = self._scan(own.values, IDENTITY, (ONE_TREE,))
         if scan is None:
             return
         by_size = dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable"))
         simple = {*list(by_size)[:POLISHED]}
-        pairs = scan.pairs_of_kinds(kinds)
-        short = [(i, j) for i, j in pairs if {kinds[i], kinds[j]} <= simple]
         models = [
             Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]]))
-            for i, j in dict.fromkeys([*pairs[:SINGLES], *short])
+            for i, j in scan.pairs_of_kinds(kinds, SINGLES, simple)
         ]
         self._keep_best(polished(models, self.table, 4))
 
@@ -270,7 +268,7 @@ class Search:
     ) -> None:
         """A function with a number, of every kind, alone and beside a constant: as in a diode's
         a·exp(k·v), which between two numbers of the grid fits worse than others by chance."""
-        scan = self._scan(pool, outer, (ONE_TREE,))
+        scan = self._scan(pool.values, outer, (ONE_TREE,))
         if scan is None:
             return
         ranked = scan.singles(len(trees))
@@ -296,8 +294,9 @@ class Search:
                 kinds.setdefault(repr(tree.at(iter([np.sign(own[0])]))), {})[own[0]] = tree
         plain = [tree for tree in trees if next(tree.numbers(), None) is None]
         plain = sorted(plain, key=lambda tree: (not tree.is_monomial, tree.size))[:shortest]
-        scan = self._scan(self._pool(plain), IDENTITY, (ONE_TREE,))
-        if scan is None or len(plain) < 2:
+        values = np.array([tree.values(self.few.X) for tree in plain])
+        scan = self._scan(values, IDENTITY, (ONE_TREE,)) if len(plain) > 1 else None
+        if scan is None:
             return
         models = []
         for kind in kinds.values():
@@ -306,11 +305,11 @@ class Search:
             if numbers < 0 or self.watch.over:
                 break
             finer = np.interp(np.arange(0, len(grid) - 0.97, 1 / 16), np.arange(len(grid)), grid)
-            functions = [kind[grid[0]].at(iter([float(number)])) for number in finer]
-            others = self._scan(self._pool(functions), IDENTITY, (ONE_TREE,))
+            tree = kind[grid[0]]
+            others = self._scan(tree.curves(self.few.X, finer), IDENTITY, (ONE_TREE,))
             for place, *pair in scan.beside(others, each) if others else ():
-                terms = (ONE_TREE, functions[place], *(plain[k] for k in pair))
-                models.append(Model(IDENTITY, terms))
+                function = tree.at(iter([float(finer[place])]))
+                models.append(Model(IDENTITY, (ONE_TREE, function, *(plain[k] for k in pair))))
         self._keep_best(polished(models, self.table, 4))
 
     def _keep_best(self, models: list[Model]) -> None:
@@ -318,11 +317,6 @@ class Search:
         best = sorted(models, key=lambda each: each.mean_square)[:POLISHED]
         for model in polished(best, self.table, 15):
             self._keep(model)
-
-    def _pool(self, trees: list[Tree]) -> Pool:
-        """Terms as they are."""
-        values = np.array([tree.values(self.few.X) for tree in trees])
-        return Pool(values, np.array([tree.size for tree in trees]), trees, np.arange(len(trees)))
 
     def _bases(self) -> list[tuple[Tree, ...]]:
         """A constant; the variables too; their squares, and products while rows allow."""
@@ -337,7 +331,18 @@ class Search:
         bases = [constant, (*constant, *columns), wide]
         return [basis for basis in bases if len(basis) <= most]
 
-    def _scan(self, pool: Pool, outer: Outer, basis: Iterable[Tree]) -> Scan | None:
+    def _scan(self, values: np.ndarray, outer: Outer, basis: Iterable[Tree]) -> Scan | None:
+        """Of (term, row) values."""
+        if (weighted := self._weighted(outer, basis)) is None:
+            return None
+        weight, target, known = weighted
+        return Scan(values * weight, target, known)
+
+    def _weighted(
+        self, outer: Outer, basis: Iterable[Tree]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The rows' weights, and by them the inverse of the target and the (row, term) basis; None
+        where it has no such inverse."""
         few = self.few
         with np.errstate(all="ignore"):
             weight = 1 / np.abs(outer.slope(few.y) * few.sigma)
@@ -345,11 +350,11 @@ class Search:
         if not np.all(np.isfinite(target) & np.isfinite(weight)):
             return None
         known = np.column_stack([tree.values(few.X) for tree in basis]) * weight[:, None]
-        return Scan(pool.values * weight, target, known)
+        return weight, target, known
 
     def _take(
-        self, pool: Pool, outer: Outer, basis: tuple[Tree, ...], states: list[tuple[int, ...]]
-    ) -> list[tuple[int, ...]]:
+        self, pool: Pool, outer: Outer, basis: tuple[Tree, ...], states: list[State]
+    ) -> list[State]:
         """Models of these terms, fitted to all rows; the states, best first."""
         states = [each for each in states if len(basis) + len(each) < len(self.table.y) - 1]
         trees = {term: pool.tree(term) for term in {term for state in states for term in state}}

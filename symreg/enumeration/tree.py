@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from symreg.formulas.numbers import exact
-from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program
+from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program, Rows
 
 ONE, SCALE, SHIFT, POWER = "one", "scale", "shift", "power"
 FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
@@ -80,6 +80,11 @@ class Tree:
             return number * parts[0]
         return parts[0] + number if self.kind == SHIFT else parts[0] ** number
 
+    def curves(self, X: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """(number, row) values of a tree with one number, at many."""
+        rows = Rows(self.program(), dict(enumerate(X.T)))
+        return np.asarray(rows.at([numbers[:, None]], slopes=False)[0])
+
     def program(self) -> Program:
         """Its steps, over columns by index and its numbers by place."""
         program = Program()
@@ -124,6 +129,13 @@ class Tree:
             return self
         parts = tuple(part.at(numbers) for part in self.parts)
         return replace(self, parts=parts, number=next(numbers) if self.free else self.number)
+
+    def with_number(self, place: int, value: float, places: Iterator[int]) -> "Tree":
+        """The same with one of its free numbers, which `places` counts, set to a value."""
+        parts = tuple(part.with_number(place, value, places) for part in self.parts)
+        if self.free and next(places) == place:
+            return replace(self, parts=parts, number=value, free=False)
+        return replace(self, parts=parts)
 
     def loosened(self) -> "Tree":
         """The same with a free number wherever one can make a difference: in front of what a

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from orbits.estimates import ENDS
+from orbits.statistics import TINY
 from worldmodel.examiner.answers import Answers
 
 RESAMPLES = 400
@@ -55,11 +57,10 @@ def beside_lookups(
     own, other = np.minimum(model[answered], 1.0), capped[best]
     random = np.random.default_rng(0)
     rows = random.integers(len(own), size=(RESAMPLES, len(own)))
-    tiny = np.finfo(float).tiny
-    ratios = other[rows].mean(axis=1) / np.maximum(own[rows].mean(axis=1), tiny)
-    low, high = np.quantile(ratios, (0.025, 0.975))
+    ratios = other[rows].mean(axis=1) / np.maximum(own[rows].mean(axis=1), TINY)
+    low, high = np.quantile(ratios, ENDS)
     mean = float(other.mean())
-    ratio = mean / max(float(own.mean()), tiny)
+    ratio = mean / max(float(own.mean()), TINY)
     return Comparison(best, ratio, float(low), float(high), mean, not holds[best])
 
 

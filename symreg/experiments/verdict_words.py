@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orbits.estimates import CONFIDENCE
 from orbits.printing import plural
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import Limits
@@ -23,7 +24,7 @@ from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, fixed, percent
 from worldmodel.controls import CONTROLS
-from worldmodel.examiner.answers import CONFIDENCE, RIGHT
+from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
 from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
 from worldmodel.examiner.summary import Cell, Examination

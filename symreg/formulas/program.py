@@ -83,6 +83,7 @@ class Rows:
 
     def __init__(self, program: Program, columns: Mapping[Hashable, np.ndarray]):
         self._columns, self._sloped = columns, True
+        self.constants = len(program.constants[-1])
         self._known: list[tuple[Value, Slopes]] = []
         self._moving: list[tuple[int, Step]] = []
         with np.errstate(all="ignore"):
@@ -94,18 +95,19 @@ class Rows:
                     self._known.append(self._applied(step, self._known, ()))
 
     def at(
-        self, constants: Sequence[float] | np.ndarray, slopes: bool = True
+        self, constants: Sequence[Value] | np.ndarray, slopes: bool = True
     ) -> tuple[Value, Slopes]:
-        """Values at the constants, and slopes by them if wanted."""
+        """Values at the constants, and slopes by them if wanted; of (model, 1) constants for every
+        model."""
         nodes, self._sloped = [*self._known], slopes
-        numbers = [np.float64(value) for value in constants]
+        numbers = [np.asarray(value, float)[()] for value in constants]
         with np.errstate(all="ignore"):
             for place, step in self._moving:
                 nodes[place] = self._applied(step, nodes, numbers)
         return nodes[-1]
 
     def _applied(
-        self, step: Step, nodes: Sequence[tuple[Value, Slopes]], constants: Sequence[np.float64]
+        self, step: Step, nodes: Sequence[tuple[Value, Slopes]], constants: Sequence[Value]
     ) -> tuple[Value, Slopes]:
         kind, of = step.kind, step.of
         if kind == NUMBER:
@@ -126,7 +128,7 @@ class Rows:
             first = COMBINED[kind](*first, *other)
         return first
 
-    def _compiled(self, of: Opaque, constants: Sequence[np.float64]) -> tuple[Value, Slopes]:
+    def _compiled(self, of: Opaque, constants: Sequence[Value]) -> tuple[Value, Slopes]:
         """Values, NaN where they are not real, and slopes by central differences."""
         columns = [self._columns[key] for key in of.columns]
         start = np.array([constants[place] for place in of.constants])

@@ -25,6 +25,7 @@ from symreg.projection.products import (
     polished,
 )
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY, Shape
+from symreg.search.scan import Scan, State
 
 CHUNK = 20_000
 """Columns projected at a time."""
@@ -53,8 +54,8 @@ NEARLY = 0.3
 """Relative distance of a scale to a simple number that is tried in its place."""
 LEAST_LEFT = 1e-7
 """Share of a column's square that its partner must leave."""
-MOST_PAIRED, PAIRED_ROWS = 6000, 400
-"""Columns with all pairs tried, and how many at a time: 400 x 6000 products are 19 MB."""
+MOST_PAIRED = 6000
+"""Columns with all pairs tried."""
 
 
 @dataclass(frozen=True)
@@ -211,8 +212,6 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
     A factor good with its partner can be poor alone, like sin x in sin x / sin y.
     """
     bare = _bare(target)
-    basis = _orthonormal(target, bare)
-    want = target.wanted - basis @ (basis.T @ target.wanted)
     known: list[Screened] = []
     blocks = []
     for chunk in dictionary.chunks():
@@ -224,54 +223,21 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
             break
     if not known:
         return []
-    columns = np.concatenate(blocks, axis=1)
-    norm = np.linalg.norm(columns, axis=0)
-    columns = columns - basis @ (basis.T @ columns)
-    left = np.linalg.norm(columns, axis=0)
-    usable = left > np.sqrt(LEAST_NOVELTY) * norm
-    known = [found for found, use in zip(known, usable, strict=True) if use]
-    columns = columns[:, usable] / left[usable]
-    shared = want @ columns
-    best: dict[tuple, tuple[float, int, int]] = {}
-    for first in range(0, len(known), PAIRED_ROWS):
-        rows = slice(first, first + PAIRED_ROWS)
-        cosine = columns[:, rows].T @ columns
-        gain = explained_by_pairs(shared[rows, None], shared, cosine, LEAST_LEFT)
-        most = min(5 * KEPT, gain.size)
-        for place in np.argpartition(gain.ravel(), -most)[-most:]:
-            i, j = first + place // len(known), place % len(known)
-            key = tuple(sorted((id(known[k].argument), known[k].shape.name) for k in (i, j)))
-            if key not in best or gain.flat[place] > best[key][0]:
-                best[key] = (float(gain.flat[place]), i, j)
-    ranked = sorted(best.values(), key=lambda item: -item[0])
+    columns, basis = np.concatenate(blocks, axis=1).T, design_of((), target)[target.screened]
+    scan = Scan(columns, target.wanted, basis, LEAST_LEFT)
+    kinds = [(id(each.argument), each.shape.name) for each in known]
 
-    def held(item: tuple[float, int, int]) -> Hashable:
-        return frozenset(known[k].argument.holds for k in item[1:])
+    def held(pair: State) -> Hashable:
+        return frozenset(known[k].argument.holds for k in pair)
 
-    pairs = [_with(_with(bare, known[i]), known[j]) for _, i, j in spread(ranked, held, POLISHED)]
+    ranked = spread(scan.pairs_of_kinds(kinds, 5 * KEPT), held, POLISHED)
+    pairs = [_with(_with(bare, known[i]), known[j]) for i, j in ranked]
     return _sound(pairs, target)
 
 
 def _sound(products: Sequence[Product], target: Target) -> list[Product]:
     """Products polished, without those that have become others."""
     return [product for product in polished(products, target) if not product.degenerate]
-
-
-def explained_by_pairs(
-    first: np.ndarray, second: np.ndarray, cosine: np.ndarray, least: float
-) -> np.ndarray:
-    """Squares that two columns of unit length explain together, in closed form.
-
-    Args:
-        first: products of one with the target; broadcasts against `second`.
-        second: products of the other.
-        cosine: of the two.
-        least: share of a column's square that the other must leave; else 0 is explained.
-    """
-    with np.errstate(all="ignore"):
-        left = 1 - cosine**2
-        gain = (first**2 + second**2 - 2 * first * second * cosine) / left
-    return np.where(left > least, gain, 0.0)
 
 
 def pays(simple: Product, others: Sequence[Product], target: Target) -> bool:

@@ -15,10 +15,11 @@ import sympy
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
-from symreg.projection.product_search import explained_by_pairs, worth
+from symreg.projection.product_search import worth
 from symreg.projection.products import EXACT
 from symreg.search.outer import IDENTITY, POWERS, Outer
 from symreg.search.polish import least_squares, projected
+from symreg.search.scan import Scan, State
 
 PAIRED = 1500
 """Terms, the best singly, paired with all others where there are more."""
@@ -216,7 +217,8 @@ def _beam(
 ) -> list[Sum]:
     """The best sums, term by term; with scaled terms the first pair has one."""
     pool: list[Term] = [*plain, *scaled]
-    whole = _weighted(pool, weights)
+    with np.errstate(all="ignore"):
+        whole = np.column_stack([atom.values * weights for atom in pool])
     good = measurable(whole)
     first_scaled = int(np.count_nonzero(good[: len(plain)]))
     pool = [atom for atom, use in zip(pool, good, strict=True) if use]
@@ -224,21 +226,24 @@ def _beam(
     if not pool or (scaled and not 0 < first_scaled < len(pool)):
         return []
     rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
-    columns, shown = _of_unit_length(whole[rows]), wanted[rows]
-    states: list[tuple[int, ...]] = [(j,) for j in np.argsort(-np.abs(shown @ columns))[:BEAM]]
+    scan = Scan(whole[rows].T, wanted[rows], alike=TOO_ALIKE)
+    first: range | np.ndarray = range(len(pool))
+    second = range(len(pool))
+    if scaled:
+        first, second = range(first_scaled, len(pool)), second[:first_scaled]
+    elif len(pool) > 2 * MOST_ATOMS:
+        first = np.argsort(-np.abs(scan.shared))[:PAIRED]
 
-    def fitted(states: Sequence[tuple[int, ...]]) -> list[Sum]:
+    def fitted(states: Sequence[State]) -> list[Sum]:
         return _fitted(outer, states, whole, wanted, pool, target, weights)
 
+    states = scan.singles(BEAM)
     sums = fitted(states[:1])
     for count in range(2, terms + 1):
-        if count > 2:
-            ranked = _extended(states, columns, shown)
-        elif scaled:
-            ranked = _best_mixed(columns, shown, first_scaled)
+        if count == 2:
+            states = scan.pairs(first, second, BEAM)
         else:
-            ranked = _best_pairs(columns, shown)
-        states = [state for _, state in ranked[:BEAM]]
+            states = scan.extended(states[:BEAM], len(pool), 10)
         if not states:
             break
         tried = [each for each in fitted(states[:FITTED]) if each.is_sound]
@@ -250,71 +255,8 @@ def _beam(
     return sums
 
 
-def _weighted(atoms: Sequence[Term], weights: np.ndarray) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        return np.column_stack([atom.values * weights for atom in atoms])
-
-
-def _of_unit_length(columns: np.ndarray) -> np.ndarray:
-    size = np.linalg.norm(columns, axis=0)
-    return columns / np.where(size > 0, size, 1.0)
-
-
-def _best_pairs(columns: np.ndarray, wanted: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
-    """The best pairs, in closed form: all, or with many terms the best with all."""
-    shared = wanted @ columns
-    order = np.argsort(-np.abs(shared))
-    columns, shared = columns[:, order], shared[order]
-    total = columns.shape[1]
-    best: list[tuple[float, tuple[int, ...]]] = []
-    paired = total if total <= 2 * MOST_ATOMS else PAIRED
-    for first in range(0, paired, 400):
-        rows = slice(first, min(first + 400, paired))
-        cosine = columns[:, rows].T @ columns[:, first:]
-        gain = explained_by_pairs(shared[rows, None], shared[first:], cosine, TOO_ALIKE)
-        most = min(2 * BEAM, gain.size)
-        for place in np.argpartition(gain.ravel(), -most)[-most:]:
-            i, j = divmod(int(place), gain.shape[1])
-            if i < j:
-                best.append(
-                    (float(gain.flat[place]), (int(order[first + i]), int(order[first + j])))
-                )
-    best.sort(key=lambda item: -item[0])
-    return best
-
-
-def _best_mixed(
-    columns: np.ndarray, wanted: np.ndarray, first_scaled: int
-) -> list[tuple[float, tuple[int, ...]]]:
-    """Every scaled term with its best partner among the others, best first."""
-    plain, scaled = columns[:, :first_scaled], columns[:, first_scaled:]
-    gain = explained_by_pairs(
-        (wanted @ plain)[:, None], wanted @ scaled, plain.T @ scaled, TOO_ALIKE
-    )
-    partner, most = np.argmax(gain, axis=0), np.max(gain, axis=0)
-    order = np.argsort(-most)[: 2 * BEAM]
-    return [(float(most[j]), (int(partner[j]), first_scaled + int(j))) for j in order]
-
-
-def _extended(
-    states: Sequence[tuple[int, ...]], columns: np.ndarray, wanted: np.ndarray
-) -> list[tuple[float, tuple[int, ...]]]:
-    """Every state with its best further terms, best first, each set of terms once."""
-    best: dict[tuple[int, ...], float] = {}
-    for state in states:
-        basis, _ = np.linalg.qr(columns[:, state])
-        rest = wanted - basis @ (basis.T @ wanted)
-        left = 1 - np.sum((basis.T @ columns) ** 2, axis=0)
-        with np.errstate(all="ignore"):
-            gain = np.where(left > TOO_ALIKE, (rest @ columns) ** 2 / left, 0.0)
-        explained = float(wanted @ wanted - rest @ rest)
-        for j in np.argpartition(gain, -10)[-10:]:
-            best[tuple(sorted((*state, int(j))))] = explained + float(gain[j])
-    return sorted(((gain, state) for state, gain in best.items()), key=lambda item: -item[0])
-
-
 def _fitted(
-    outer: Outer, states: Sequence[tuple[int, ...]], columns: np.ndarray,
+    outer: Outer, states: Sequence[State], columns: np.ndarray,
     wanted: np.ndarray, pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
 ) -> list[Sum]:  # fmt: skip
     """Sums of as many terms fitted to all rows, the scales of scaled terms too."""

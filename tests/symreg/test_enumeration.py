@@ -9,13 +9,13 @@ from symreg.engines.base import Budget, is_exact
 from symreg.enumeration.library import enumerate_expressions
 from symreg.enumeration.model import Model, Table
 from symreg.enumeration.rational import search_quotients
-from symreg.enumeration.scan import Scan
 from symreg.enumeration.screening import important_columns
 from symreg.enumeration.search import EFFORTS, Effort, Exhausted, Search
 from symreg.enumeration.tree import COLUMN, SCALE, SHIFT, Tree
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY
+from symreg.search.scan import Scan
 
 
 def table_of(law, low, high, rows=40, noise=0.0, seed=0):

@@ -194,8 +194,10 @@ def cells(states: Answers) -> Iterator[Cell]:
     ends = np.quantile(states.r, np.linspace(0, 1, CELL_PLACES + 1))
     place = np.searchsorted(ends[1:-1], states.r)
     speed, outward = np.minimum(states.speed, np.nextafter(SPEEDS[-1], 0)), states.outward
-    for number, low, name in itertools.product(range(CELL_PLACES), range(4), DIRECTIONS):
-        slow, fast = SPEEDS[low : low + 2]
+    ranges_of_speed = itertools.pairwise(SPEEDS)
+    for number, (slow, fast), name in itertools.product(
+        range(CELL_PLACES), ranges_of_speed, DIRECTIONS
+    ):
         inner, outer = DIRECTIONS[name]
         of = (place == number) & (slow <= speed) & (speed < fast)
         of &= (inner <= outward) & (outward <= outer)
