@@ -329,9 +329,8 @@ def _one_way(far: Examination) -> str:
 def about_limits(limits: Limits) -> str:
     """Departures with which the field would have failed a gate."""
     ends, parts = limits.departures, []
-    if "exponent" in ends:
+    if ends:
         parts.append("{:+.2g} or {:+.2g} in the exponent".format(*ends["exponent"]))
-    if "quartic" in ends:
         # a factor 1 + s/r², whatever the law is
         at_one = " or ".join(f"{100 * size:+.2g} %" for size in ends["quartic"])
         parts.append(f"{at_one} of the attraction at 1 au, in a term steeper by 1/r²")
