@@ -35,8 +35,9 @@ def test_the_best_pairs_and_their_extensions_are_those_of_least_squares(block, m
     apart = [pair for pair in best if pair[0] < 12 <= pair[1]]
     assert scan.pairs(range(12, COUNT), range(12), COUNT)[:3] == apart[:3]
     assert scan.pairs(np.array(best[0]), every, COUNT)[0] == best[0]
-    triples = {tuple(sorted((*best[0], j))) for j in every if j not in best[0]}
-    assert scan.extended([best[0]], COUNT, 4) == ranked(triples)[:4]
+    states = [best[0], best[-1]]
+    triples = {tuple(sorted((*pair, j))) for pair in states for j in every if j not in pair}
+    assert scan.extended(states, COUNT, 4)[:4] == ranked(triples)[:4]
     assert [state for (state,) in scan.singles(4)] == sorted(every, key=lambda i: left([i]))[:4]
 
 
