@@ -246,7 +246,7 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     for word in unknown:
         if "--" in arguments and word.startswith("-"):
             raise ValueError(f"{word} stands behind --, where options are none; put it before.")
-        near = nearest(word.partition("=")[0], parser._option_string_actions, cutoff=0.6)
+        near = nearest(word.partition("=")[0], parser._option_string_actions)
         hint = f"did you mean {near}?" if near else "see --help."
         raise ValueError(f"{word} is no option of {command.name}; {hint}")
     values = vars(options)

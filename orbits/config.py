@@ -157,7 +157,7 @@ class TrajectoriesConfig(Options):
         if not self.position:
             raise OptionError("position", "is empty; name the columns of at least one body: x,y.")
         widths = {len(names) for names in (*self.position_names, *self.velocity_names)}
-        if not widths <= {2, 3} or len(widths) > 1:
+        if widths not in ({2}, {3}):  # x,y or x,y,z
             raise OptionError(
                 "position",
                 f"is {' '.join(self.position)}; give two or three columns for each body, with "

@@ -4,7 +4,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Self
 
+from orbits.statistics import TINY
+
 CONFIDENCE = 0.95
+"""Usual: one interval in twenty misses."""
+ENDS = (0.025, 0.975)
+"""Quantiles at the ends of such an interval."""
 STANDARD_ERRORS = 1.959964
 """Standard errors in half of an interval of that confidence, for normal errors."""
 MOST_DIGITS = 9
@@ -67,7 +72,7 @@ class Estimate:
         half = self.half_width
         if half is None:
             return f"{self.value:.{MOST_DIGITS}g}"
-        half = max(half, abs(self.value) * 10.0**-MOST_DIGITS, 1e-300)
+        half = max(half, abs(self.value) * 10.0**-MOST_DIGITS, TINY)
         digits = 2 + max(0, math.floor(math.log10(max(abs(self.value), half) / half)))
         digits = min(digits, MOST_DIGITS)
         return f"{self.value:.{digits}g} [{self.low:.{digits}g}, {self.high:.{digits}g}]"

@@ -242,7 +242,10 @@ class _Reader:
 
     def checked(self, value: sympy.Expr, degree: float) -> Part:
         limits = self.limits
-        if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
+        if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I) or (
+            # a number such as log(0.5)**exp(2) is complex without a letter I in it
+            value.is_number and not value.is_real and complex(value.evalf()).imag
+        ):
             raise self.refused("has no finite real value.")
         if any(abs(number) > limits.number for number in value.atoms(sympy.Number)):
             raise self.refused(f"has a number above {limits.number:g}.")

@@ -6,6 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 
+def gigabytes(size: float) -> str:
+    """A number of bytes in words."""
+    return f"{size / 10**9:.3g} GB"
+
+
 def require_memory(needed: float, what: str, advice: str) -> None:
     """Refuse what needs more bytes than there are, before a part of it fills the machine.
 
@@ -19,8 +24,8 @@ def require_memory(needed: float, what: str, advice: str) -> None:
         limit = min(limit, float(Path("/sys/fs/cgroup/memory.max").read_text()))
     if needed > limit:
         raise ValueError(
-            f"{what} would need {needed / 1e9:.3g} GB of memory, and there are {limit / 1e9:.3g} "
-            f"GB; {advice}."
+            f"{what} would need {gigabytes(needed)} of memory, and there are {gigabytes(limit)}; "
+            f"{advice}."
         )
 
 

@@ -216,7 +216,10 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a table of another package than pandas: of polars, Arrow or astropy."""
+    """Whether a value is a table of another package than pandas: of polars, Arrow or astropy, or
+    an array of records."""
+    if getattr(getattr(value, "dtype", None), "names", None):
+        return True
     own = ("__arrow_c_stream__", "colnames", "collect")
     return any(hasattr(value, each) for each in own) and not hasattr(value, "dims")  # of xarray
 
@@ -287,12 +290,14 @@ def keywords_of(kind: type) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters.values()
         own = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+        plain = typing.get_type_hints(kind)  # without limits, which the message of an error says
         fields = [
             inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name), annotation=hint
+                name, inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name),
+                annotation=plain[name],
             )
-            for name, hint in hints_of(kind).items()
-        ]
+            for name in hints_of(kind)
+        ]  # fmt: skip
         checking = checked(function)
         checking.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
         return checking

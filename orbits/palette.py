@@ -1,4 +1,6 @@
-"""Colours of every picture in the project: Paul Tol's bright ones, by role and in order."""
+"""Colours and legends of every picture in the project; the colours are Paul Tol's bright ones."""
+
+from typing import Any
 
 COLORS = {
     "orbit": "#4477aa",
@@ -13,3 +15,7 @@ COLORS = {
 
 CYCLE = ("#4477aa", "#cc6677", "#228833", "#ccaa33", "#aa3377", "#66ccee", "#777777", "#222222")
 """For lines without such a role, in this order."""
+LEGEND: dict[str, Any] = {"fontsize": 8, "frameon": False}
+"""Smaller than what stands at the axes (10), and without a frame."""
+FAINT = 0.35
+"""Opacity of single states, of which many lie on one another."""

@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from orbits.config import PlotConfig
 from orbits.dataset import Data, as_dataset
 from orbits.files import written_aside
 from orbits.forces import UNKNOWN, known_law
 from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.options import checked
-from orbits.palette import COLORS
+from orbits.palette import COLORS, LEGEND
 
 
 @checked
-def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
+def plot_orbits(data: Data, orbits: int = PlotConfig.orbits, ax: Any = None) -> Any:
     """Trajectories in the plane of the first two axes, the attracting centre marked.
 
     Named bodies are labelled and differ in colour; a third axis is not shown, as the title says.
@@ -45,9 +46,7 @@ def plot_orbits(data: Data, orbits: int = 12, ax: Any = None) -> Any:
     if "body_name" in some:
         handles, labels = ax.get_legend_handles_labels()
         each = dict(zip(labels, handles, strict=True))
-        ax.legend(
-            each.values(), each, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
-        )
+        ax.legend(each.values(), each, **LEGEND, loc="upper left", bbox_to_anchor=(1, 1))
     ax.set_title(_title(data, some.sizes["orbit"]))
     return ax
 
@@ -76,7 +75,7 @@ def _title(data: xr.Dataset, count: int) -> str:
 
 
 @checked
-def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
+def plot_phase_portrait(data: Data, orbits: int = PlotConfig.orbits, ax: Any = None) -> Any:
     """Radial speed against separation: a closed curve for a bound orbit.
 
     Args:
@@ -99,7 +98,7 @@ def plot_phase_portrait(data: Data, orbits: int = 12, ax: Any = None) -> Any:
 
 
 @checked
-def plot_energy_drift(data: Data, orbits: int = 12, ax: Any = None) -> Any:
+def plot_energy_drift(data: Data, orbits: int = PlotConfig.orbits, ax: Any = None) -> Any:
     """Largest departure so far of each orbit's energy, over its largest kinetic energy.
 
     For a float32 file this shows the file's rounding, not the integration error.
@@ -164,7 +163,7 @@ def labelled(axes: Any, x: str, y: str, title: str = "", legend: bool = True) ->
     if title:
         axes.set_title(title, fontsize=10)
     if legend and axes.get_legend_handles_labels()[0]:  # of none matplotlib warns
-        axes.legend(fontsize=8, frameon=False)
+        axes.legend(**LEGEND)
     return axes
 
 
@@ -198,7 +197,7 @@ def squeezed_r2(axes: Any) -> Any:
     return axes
 
 
-def save_figure(data: Data, out: str, orbits: int = 12) -> None:
+def save_figure(data: Data, out: str, orbits: int = PlotConfig.orbits) -> None:
     """Draw orbits, phase portrait and, where the law is known, energy drift to a file.
 
     Raises:

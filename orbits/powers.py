@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orbits.estimates import Estimate
+from orbits.estimates import ENDS, Estimate
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def weights_by_scatter(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(row,) one over the variance of y about a straight line fitted in a window of x.
 
     Neighbourhoods are groups of equal size along x. No law enters: what is smooth in x is not
-    scatter. An error of 1 % at least keeps a few exact rows from deciding everything.
+    scatter.
     """
     weight = np.empty_like(x)
     for rows in np.array_split(np.argsort(x, kind="stable"), max(1, min(20, len(x) // 10))):
@@ -122,8 +122,16 @@ def weights_by_scatter(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         spread = np.sum(local**2)
         slope = np.sum(local * y[rows]) / spread if spread else 0.0
         residual = y[rows] - y[rows].mean() - slope * local
+        # an error of 1 % at least keeps a few exact rows from deciding everything
         weight[rows] = 1 / (np.mean(residual**2) + 0.01**2)
     return weight
+
+
+def scaled_columns(design: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A (row, column) design with columns of length one, but for zeros, and their lengths."""
+    size = np.linalg.norm(design, axis=0)
+    size[size == 0] = 1.0
+    return design / size, size
 
 
 def radial_part(acceleration: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -167,5 +175,5 @@ def _interval(value: float, resampled: np.ndarray) -> Estimate:
     finite = resampled[np.isfinite(resampled)]
     if not np.isfinite(value) or not len(finite):
         return Estimate()
-    low, high = np.quantile(finite, (0.025, 0.975))
+    low, high = np.quantile(finite, ENDS)
     return Estimate(float(value), float(low), float(high))

@@ -66,6 +66,11 @@ def styled(text: str, code: int | None, stream: TextIO | None = None) -> str:
     return text if plain else f"\x1b[{code}m{text}\x1b[0m"
 
 
+def in_percent(share: float, digits: int = 2) -> str:
+    """A share to so many significant digits: `3.2 %`."""
+    return f"{100 * share:.{digits}g} %"
+
+
 def plural(count: int, noun: str) -> str:
     """`1 step`, `4 steps`, `4 searches`."""
     ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"

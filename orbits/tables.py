@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orbits.files import parsing, require_input
-from orbits.memory import require_memory
+from orbits.memory import gigabytes, require_memory
 from orbits.options import is_table, nearest, require_known
 from orbits.printing import plural
 from orbits.quantities import carried_unit, require_no_unit
@@ -42,14 +42,16 @@ def as_table(source: Any) -> Source:
 
 
 def as_frame(source: Any) -> pd.DataFrame:
-    """A DataFrame as it is, any other table in memory, such as polars', Arrow's and astropy's, as
-    one.
+    """A DataFrame as it is, any other table in memory, such as polars', Arrow's, astropy's and
+    NumPy's arrays of records, as one.
 
     Raises:
         ValueError: if it is no table, or a column of astropy's carries a unit.
     """
     if isinstance(source, pd.DataFrame):
         return source
+    if isinstance(source, np.ndarray) and is_table(source):
+        return frame_of(source)
     for name in getattr(source, "colnames", ()):  # its to_pandas would drop units
         require_no_unit(source[name], f"the column {name}")
     if not is_table(source) or hasattr(source, "collect"):
@@ -405,8 +407,9 @@ def frame_of(values: np.ndarray) -> pd.DataFrame:
     Raises:
         ValueError: if it is neither.
     """
-    if values.dtype.names:
-        return pd.DataFrame({name: values[name] for name in values.dtype.names})
+    if values.dtype.names and values.ndim == 1:
+        own = values.astype(values.dtype.newbyteorder("="))  # FITS writes the other order
+        return pd.DataFrame({name: own[name] for name in values.dtype.names})
     if values.ndim != 2 or values.dtype.kind not in "iuf":
         raise ValueError(
             f"the array has the shape {values.shape} and the type {values.dtype}; rows of numbers "
@@ -428,7 +431,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         unpacked = sum(info.file_size for info in archive.infolist())
     # deflate packs zeros 1000 to 1, numbers of a motion hardly at all
     if unpacked > max(100 * path.stat().st_size, 1e6):
-        raise ValueError(f"{unpacked / 1e9:.3g} GB are packed into it, as no trajectory can be")
+        raise ValueError(f"{gigabytes(unpacked)} are packed into it, as no trajectory can be")
     _require_room(unpacked, path)
     arrays = {}
     with np.load(path, allow_pickle=False) as members:

@@ -90,7 +90,9 @@ def _unit(
 
 
 G_SI = 6.67430e-11
+"""m³/(kg s²): CODATA 2018."""
 GM_SUN_SI, GM_EARTH_SI = 1.32712440018e20, 3.986004418e14
+"""m³/s²: IAU 2015 Resolution B3 rounds them to 1.3271244e20 and 3.986004e14."""
 ONE = _unit(1, 0, 0, 0)
 NAMED_UNITS = {
     "m": _unit(1, 1, 0, 0),

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from orbits.estimates import STANDARD_ERRORS
+from orbits.estimates import CONFIDENCE, STANDARD_ERRORS
+from orbits.statistics import TINY, robust_spread
 
 if TYPE_CHECKING:
     from orbits.forces import ForceLaw
@@ -31,7 +32,6 @@ PARTS = {
     "bearing": "with the bearing",
 }
 """Parts of a field that no central force has."""
-TINY = float(np.finfo(float).tiny)
 Vectors = Float[np.ndarray, "state axis"]
 
 
@@ -122,13 +122,13 @@ class Terms:
             for values in departures.T:
                 own = [values[rows] for rows in groups]
                 medians.append([np.median(each) for each in own])
-                # of a median: √(π/2) times that of a mean; σ is 1.4826 median deviations
-                widths = [np.median(np.abs(each - np.median(each))) / len(each) ** 0.5
-                          for each in own]  # fmt: skip
-                errors.append(np.sqrt(np.pi / 2) * 1.4826 * np.array(widths))
+                # of a median: √(π/2) times that of a mean
+                errors.append(
+                    [np.sqrt(np.pi / 2 / len(each)) * robust_spread(each) for each in own]
+                )
         middle, error = np.array(medians), np.array(errors)
         apart = np.abs(middle[:, :, None] - middle[:, None, :])
-        quantile = -NormalDist().inv_cdf(0.025 / (apart.size / 2))
+        quantile = -NormalDist().inv_cdf((1 - CONFIDENCE) / apart.size)
         half_widths = quantile * np.hypot(error[:, :, None], error[:, None, :])
         return max(0.0, float(np.max(apart - half_widths)))
 

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -59,19 +60,15 @@ def worker_pool(count: int, modules: Sequence[str] = ()) -> Iterator[ProcessPool
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """Kill its processes, and wait for its thread: at the program's exit that finds pipes closed.
-
-    Again and again for five seconds, since a process may be on its start.
-    """
+    """Kill its processes, and wait for its thread, which later finds closed pipes."""
     ending = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True}, daemon=True)
     ending.start()
-    for _ in range(50):
+    end = time.monotonic() + 5.0  # seconds: a process may be on its start
+    while ending.is_alive() and time.monotonic() < end:
         for process in active_children():
             if isinstance(process, _Worker):
                 process.kill()
-        ending.join(0.1)
-        if not ending.is_alive():
-            break
+        ending.join(0.1)  # seconds between two looks
 
 
 def lost_worker(work: str) -> ValueError:

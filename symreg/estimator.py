@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import sympy
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
@@ -25,11 +24,14 @@ from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, latex
-from symreg.recovery.config import words
+from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
+from symreg.recovery.user_table import LEAST_ROWS
 
-FEWEST_ROWS = 5
+if TYPE_CHECKING:  # quoted below: a reader of `help` sees its name, not the types it stands for
+    from numpy.typing import ArrayLike
+
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""
 PRINTERS = {
@@ -83,9 +85,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     engine: str = "auto"
     _: KW_ONLY
     law: str | None = None
-    niterations: int = 20
-    population_size: int = 200
-    maxsize: int = 18
+    niterations: int = RecoverConfig.generations
+    population_size: int = RecoverConfig.individuals
+    maxsize: int = RecoverConfig.max_size
     binary_operators: Sequence[str] | None = None
     unary_operators: Sequence[str] | None = None
     guesses: Sequence[str] | None = None
@@ -94,18 +96,18 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     units: Mapping[str, str] | None = None
     per_group: str | None = None
     form: str | None = None
-    seeds: int = 5
+    seeds: int = RecoverConfig.seeds
     timeout_in_seconds: float | None = None
     null: bool = True
     random_state: Any = 0
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sigma: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        X: "ArrayLike",
+        y: "ArrayLike",
+        sigma: "ArrayLike | None" = None,
+        groups: "ArrayLike | None" = None,
+        sample_weight: "ArrayLike | None" = None,
     ) -> "LawRegressor":
         """Find the law.
 
@@ -132,17 +134,17 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"y holds values of type {kind}; a law is for a quantity in numbers.")
         X, labels = self._apart(X)
         values, target = validate_data(
-            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=LEAST_ROWS
         )
         if sample_weight is not None:
             if sigma is not None:
                 raise ValueError("sigma and sample_weight say the same; give one of them.")
             weights = _check_sample_weight(sample_weight, values, ensure_non_negative=True)
             used = weights > 0
-            if used.sum() < FEWEST_ROWS:
+            if used.sum() < LEAST_ROWS:
                 raise ValueError(
                     f"sample_weight is above zero in {used.sum()} row(s); a law needs at least "
-                    f"{FEWEST_ROWS}."
+                    f"{LEAST_ROWS}."
                 )
             values, target = np.asarray(values)[used], np.asarray(target)[used]
             groups = None if groups is None else np.asarray(groups)[used]
@@ -199,7 +201,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         self.new_groups_: dict[Any, Law] = {}
         return self
 
-    def fit_groups(self, X: ArrayLike, y: ArrayLike) -> "LawRegressor":
+    def fit_groups(self, X: "ArrayLike", y: "ArrayLike") -> "LawRegressor":
         """Fit the constants of new groups, the form and what all groups share unchanged.
 
         `predict` knows these groups then; those of `fit` keep their constants.
@@ -230,7 +232,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             self.new_groups_[label] = law
         return self
 
-    def predict(self, X: ArrayLike, index: int | None = None) -> np.ndarray:
+    def predict(self, X: "ArrayLike", index: int | None = None) -> np.ndarray:
         """(row,) the formula's value; NaN where undefined.
 
         Args:

@@ -1,5 +1,6 @@
 """What the programs tell of themselves: help, version, completion; every example is understood."""
 
+import inspect
 import re
 import shlex
 import subprocess
@@ -117,3 +118,23 @@ def test_every_command_has_an_example():
 def test_every_law_is_listed(program, name, capsys):
     page = help_of(program, name, capsys)
     assert [law for law in LAWS if law not in page] == []
+
+
+def callables():
+    """Public functions, classes and methods, by name."""
+    for package in PROGRAMS:
+        for name in import_module(package).__all__:
+            public = getattr(import_module(package), name)
+            members = vars(public).items() if inspect.isclass(public) else ()
+            own = [(f"{name}.{key}", each) for key, each in members if key[0] != "_"]
+            yield from ((where, each) for where, each in [(name, public), *own] if callable(each))
+
+
+def test_help_says_types_by_a_name_and_not_by_what_it_stands_for():
+    told = {}
+    for name, public in callables():
+        parameters = inspect.signature(public).parameters.values()
+        told |= {f"{name}, {p.name}": inspect.formatannotation(p.annotation) for p in parameters}
+    assert told["LawRegressor.fit, sigma"] == "'ArrayLike | None'"
+    assert told["run, context_length"] == "int"
+    assert [name for name, text in told.items() if "._typing" in text or len(text) > 130] == []

@@ -127,6 +127,21 @@ def test_training_knows_nothing_of_probes(module):
     assert "worldmodel.kick" in reached_from(module), "the graph sees what is imported"
 
 
+def test_the_tree_of_folders_names_each():
+    (tree,) = re.findall(r"```text\n(orbits/.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.S)
+    named, above = set(), []
+    for line in tree.splitlines():
+        above[line.index(line.strip()[0]) // 2 :] = [line.split()[0]]
+        named.add(Path(*above))
+    folders = {Path(package) for package in PACKAGES} | {
+        path.relative_to(ROOT)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.is_dir() and path.name != "__pycache__"
+    }
+    assert named == folders
+
+
 def test_nothing_of_ours_is_started_as_a_process_but_pysr():
     """Julia and torch in one process crash, so that PySR has one of its own; git is asked too."""
     started = {

@@ -75,6 +75,17 @@ def of_polars():
     work(polars)
 
 
+def of_records():
+    def made(frame):
+        """What FITS gives: the bytes of numbers the other way round."""
+        values = frame.to_records(index=False, column_dtypes={"g": "U1"})
+        return values.astype(values.dtype.newbyteorder(">"))
+
+    work(made)
+    with pytest.raises(ValueError, match=r"the array has the shape \(2, 20\)"):
+        symreg.recover(made(table).reshape(2, 20), target="F", features="r,m", **FORM)
+
+
 def lazy():
     are_refused(lambda frame: polars(frame).lazy(), r"LazyFrame is no table.*collect\(\)")
 
@@ -172,6 +183,7 @@ def tables_for_models():
 
 CHECKS = {
     "a `DataFrame` of polars, a table of Arrow": of_polars,
+    "an array of records, as NumPy and FITS have": of_records,
     "a `LazyFrame` of polars": lazy,
     "a `Table` of astropy": of_astropy,
     "a `Table` or `QTable` of which a column carries a unit": with_units,

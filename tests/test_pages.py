@@ -23,6 +23,7 @@ import orbits
 import symreg
 import worldmodel
 from orbits.options import option_names
+from symreg.cli import main as symreg_main
 from symreg.experiments.config import RunConfig
 from worldmodel.loading import executed
 
@@ -111,6 +112,34 @@ def test_the_gpt_of_the_page_is_trained_on_the_orbits_of_a_run(folder):
     step = np.linalg.norm(np.diff(positions[:, 7:], axis=1), axis=-1)
     # before any training the residual is of order one of its unit, about a tenth of a step
     assert np.median(error / step) < 0.3
+
+
+def two_stars():
+    """The table at the top of the page of trajectories, and a row for each time in it."""
+    data = orbits.generate(
+        system="barycentric", orbits=1, samples=400, dtype="float64", seed=0, workers=1
+    )
+    km = (data.position.values[0] * 1.495978707e8).round().reshape(-1, 4)
+    table = pd.DataFrame(km, columns=["x1", "y1", "x2", "y2"])
+    table.insert(0, "time", (data.time.values * 365.25).round(6))
+    table.to_csv("stars.csv", index=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["own-table", "own-trajectories"])
+def test_the_first_command_of_a_page_prints_what_the_page_shows(name, folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    page = ROOT / "notebooks" / "how-to" / f"{name}.md"
+    exec(blocks(page, "python")[0], {}) if name == "own-table" else two_stars()
+    rows, shown = blocks(page, "text")[:2]
+    (words,) = (shlex.split(line) for line in blocks(page, "sh")[0].splitlines())
+    assert rows.splitlines()[:3] == Path(words[2]).read_text().splitlines()[:3]
+    assert symreg_main(words[1:]) == 0
+    printed = capsys.readouterr().out
+    number = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?")
+    assert number.sub("#", printed).split() == number.sub("#", shown).split()
+    values = [[float(n) for n in number.findall(text)] for text in (printed, shown)]
+    assert values[0] == pytest.approx(values[1], rel=0.02, abs=0.1)
 
 
 @pytest.mark.parametrize("package", PROGRAMS)
@@ -534,7 +563,7 @@ def test_what_is_said_of_decoded_and_followed_is_in_their_table():
 
 
 def test_what_is_said_of_students_is_in_their_table():
-    page = (ROOT / "notebooks" / "explanation" / "decoded.md").read_text()
+    page = (ROOT / "notebooks" / "explanation" / "probes.md").read_text()
     table = pd.read_csv(ROOT / "notebooks" / "images" / "taught.csv")
     last = table[table["site"] == "layers.3"]
     of_law = last["network"].str.startswith("newton")
@@ -605,6 +634,7 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
         if name in rows and not probe.control and probe.threshold is not None:
             assert f"| {probe.name} | {probe.threshold:g} |" in page
     said = page[page.index("## What it says") : page.index("## What this does not show")]
+    said += page[: page.index("## Nineteen probes")]
     found = {f"{row['area']:.2f}" for row in rows.values()}
     found |= {f"{end:.2f}" for row in rows.values() for end in row["interval"]}
     shares = ("false_yes", "missed", "best_false_yes", "best_missed")

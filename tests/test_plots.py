@@ -170,11 +170,14 @@ def test_the_legend_of_kicks_lies_beside_the_points_and_small_errors_keep_their_
 def test_a_notebook_shows_results_as_small_tables_that_say_how_to_draw_them(law, held_out, verlet):
     reading = worldmodel.probe(verlet, held_out, readout="kick_response", model_context=2)
     beside = symreg.compare("39.5/r**2", "4*pi**2/r**2")
-    for result in (law, reading, beside):
+    for result in (law, reading, beside, law.gates[0]):
         shown = result._repr_html_()
         assert "<table>" in shown
         assert "<pre>" not in shown
         assert len(repr(result)) < 500 or result is beside
+    gate = next(each for each in law.gates if each.value is not None)
+    assert repr(gate).startswith(f"Gate({gate.name}: found {gate.found}, required {gate.required}")
+    assert [len(repr(each)) < 120 for each in law.gates] == [True] * len(law.gates)
     for result in (law, reading):
         assert "<code>.plot()</code>" in result._repr_html_()
     assert "<td>b &lt; c</td>" in html_table([("a", "b < c")])

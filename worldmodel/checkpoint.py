@@ -128,10 +128,11 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any])
     metadata = {"header": json.dumps(header), "sha256": checksum}
     content = save(whole, metadata)
     # the library writes the entries of its head in random order, and equal tensors give equal files
-    end = 8 + struct.unpack("<Q", content[:8])[0]
-    entries = json.dumps(json.loads(content[8:end]), sort_keys=True, separators=(",", ":"))
+    first = struct.calcsize("<Q")
+    end = first + struct.unpack_from("<Q", content)[0]
+    entries = json.dumps(json.loads(content[first:end]), sort_keys=True, separators=(",", ":"))
     with written_aside(path) as aside:
-        aside.write_bytes(content[:8] + entries.encode().ljust(end - 8) + content[end:])
+        aside.write_bytes(content[:first] + entries.encode().ljust(end - first) + content[end:])
 
 
 def sha256_of_tensors(tensors: Mapping[str, Tensor]) -> str:

@@ -19,7 +19,7 @@ from worldmodel.targets import inertia
 
 Count = Annotated[int, Between(1, 10**9)]
 FromZero = Annotated[int, Between(0, 10**12)]
-Seed = Annotated[int, Between(0, 2**63 - 2)]
+Seed = Annotated[int, Between(0, 2**63 - 2)]  # the next is a seed too, that of the noise
 Positive = Annotated[float, Above(0)]
 
 

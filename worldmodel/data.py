@@ -146,15 +146,15 @@ def random_crops(
 
 
 def held_out_crops(
-    positions: Float[np.ndarray, "orbit time body axis"], context_length: int, tokens: int = 8192
+    positions: Float[np.ndarray, "orbit time body axis"], context_length: int
 ) -> Float[Tensor, "crop time body axis"]:
     """Contexts from held-out orbits, with the next position: the same every time.
 
-    They start at evenly spaced times in evenly spaced orbits, and hold about `tokens` positions in
-    all, so an evaluation costs a few training steps whatever the context.
+    They start at evenly spaced times in evenly spaced orbits.
     """
     orbits, samples = positions.shape[:2]
-    starts, most = samples - context_length, max(1, tokens // context_length)
+    # 8192 positions in all: an evaluation costs a few training steps whatever the context
+    starts, most = samples - context_length, max(1, 8192 // context_length)
     chosen = np.unique(np.linspace(0, orbits * starts - 1, most).astype(int))
     orbit, start = chosen // starts, chosen % starts
     crops = positions[orbit[:, None], start[:, None] + np.arange(context_length + 1)]

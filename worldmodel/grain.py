@@ -36,17 +36,14 @@ def grain(answers: Places, here: Places) -> Places:
 
 
 def rounding_error(answers: Places, here: Places) -> Float[np.ndarray, " state"]:
-    """By how much the rounding of answers puts them off, au: a number rounded to q is off by q/√12,
-    rms. The arguments are those of `grain`."""
+    """By how much the rounding of answers puts them off, au. The arguments are those of `grain`."""
+    # a number rounded to q is off by q/√12, rms
     return np.asarray(np.sqrt(np.sum(grain(answers, here) ** 2, axis=1) / 12))
 
 
 def _even(values: np.ndarray, exact: float) -> float:
     """The largest number of which all differences of neighbouring values are multiples, by Euclid's
     algorithm; 0 if that is no more than values exact to so much have by chance.
-
-    If k times a divisor g, itself exact to e, passes for a multiple within k·e, then of gaps up to
-    M every one does so by chance below √(2 e M).
     """
     gaps = np.sort(np.diff(np.unique(values)))
     gaps = gaps[gaps > exact][: int(0.95 * len(gaps)) + 1]  # the tails are sparse
@@ -57,6 +54,8 @@ def _even(values: np.ndarray, exact: float) -> float:
             times = np.round(common / rest)
             common, rest = rest, abs(common - rest * times)
             rest = rest if rest > exact * (1 + times) else 0.0
+    # if k times a divisor g, itself exact to e, passes for a multiple within k·e, of gaps up to M
+    # every one does so by chance below √(2 e M): twice that
     chance = 3 * np.sqrt(exact * np.max(gaps, initial=0.0))
     return float(common) if common > chance else 0.0
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,9 @@ from torch.optim import AdamW, Muon, Optimizer
 from torch.optim._muon import _adjust_lr, _zeropower_via_newtonschulz
 
 from worldmodel.config import TrainConfig
+
+LARGEST_GRADIENT = 1.0
+"""Norm: of order one at the start, the targets being standardised: only an outlier is cut."""
 
 
 def make_optimizers(
@@ -78,6 +82,19 @@ def set_learning_rates(optimizers: list[Optimizer], config: TrainConfig, step: i
         for group in optimizer.param_groups:
             group["lr"] = lr * factor
     return factor
+
+
+def descend(network: nn.Module, config: TrainConfig, loss: Callable[[], Tensor]) -> None:
+    """Train a network on any loss, one of each batch, with the optimisers and the schedule of
+    `train`."""
+    optimizers = make_optimizers(network, config)
+    for step in range(config.steps):
+        set_learning_rates(optimizers, config, step)
+        loss().backward()
+        nn.utils.clip_grad_norm_(network.parameters(), LARGEST_GRADIENT)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
 
 
 def optimizer_tensors(optimizers: list[Optimizer]) -> dict[str, Tensor]:

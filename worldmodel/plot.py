@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from orbits.files import written_aside
 from orbits.options import checked
-from orbits.palette import CYCLE
+from orbits.palette import CYCLE, FAINT
 from orbits.plot import labelled, plain_ticks
 from worldmodel.config import AttentionConfig
 from worldmodel.source import Source
@@ -95,7 +95,7 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Axes:
 def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Edges of the map's cells: of distance (au), and of speed in circular ones."""
     up = np.array([0, 0.15, 0.4, 0.7, 0.9, 1.1, 1.4, 1.7, 2.0])
-    return np.geomspace(r.min(), r.max(), 9), up
+    return np.geomspace(r.min(), r.max(), len(up)), up
 
 
 @checked
@@ -132,7 +132,7 @@ def plot_validity(
         axes.plot(across[i : i + 2], up[[j, j]], color="#222222", linewidth=2)
     axes.scatter(r[wrong], speed[wrong], s=8, marker="x", color="#333333", linewidths=0.5)
     if trained is not None:
-        axes.scatter(*trained, s=2, color="#1f4e9c", alpha=0.35, linewidths=0, rasterized=True)
+        axes.scatter(*trained, s=2, color="#1f4e9c", alpha=FAINT, linewidths=0, rasterized=True)
     bar = axes.figure.colorbar(mesh, ax=axes, ticks=LEVELS)
     bar.ax.set_yticklabels([f"{level:.0%}" for level in LEVELS])
     axes.set_xscale("log")

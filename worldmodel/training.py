@@ -44,6 +44,7 @@ from worldmodel.model import Network, Scales, fresh_network
 from worldmodel.objective import loss as loss_of
 from worldmodel.objective import mean_loss
 from worldmodel.optimizers import (
+    LARGEST_GRADIENT,
     make_optimizers,
     optimizer_tensors,
     restore_optimizers,
@@ -325,9 +326,8 @@ class Trainer:
         loss = loss_of(self.config, self.record.scales, self.module(seen), seen, following)
         self.fabric.backward(loss)
         total = loss.detach()
-        # of order one at the start, the targets being standardised: only an outlier is cut
         norm = self.fabric.clip_gradients(
-            self.module, self.optimizers[0], max_norm=1.0, error_if_nonfinite=False
+            self.module, self.optimizers[0], max_norm=LARGEST_GRADIENT, error_if_nonfinite=False
         )
         if self.fabric.world_size > 1:
             total = cast(Tensor, self.fabric.all_reduce(total, reduce_op="mean"))
@@ -354,8 +354,7 @@ class Trainer:
     @torch.no_grad()
     def held_out_loss(self) -> float:
         """Loss on held-out contexts, the same ones every time."""
-        at_once = max(1, 65536 // self.config.context_length)
-        return mean_loss(self.config, self.record.scales, self.module, self.held_out, at_once)
+        return mean_loss(self.config, self.record.scales, self.module, self.held_out)
 
     def _evaluate(self, log: "Log") -> None:
         state, loss = self.state, self.held_out_loss()

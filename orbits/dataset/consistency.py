@@ -109,7 +109,7 @@ def _velocity_mismatch(
         truncation, phase = _truncation(law, dt, position, velocity, gm[:, None])
         slow = phase <= 0.5  # rad: beyond, velocities cannot be compared with positions
     rule = 0.5 * dt * (velocity[:, 1:] + velocity[:, :-1])
-    correction = dt**2 / 12 * np.diff(acceleration, axis=1)
+    correction = dt**2 / 12 * np.diff(acceleration, axis=1)  # the trapezoidal rule's error
     error = np.diff(position, axis=1) - rule + correction
     reach = np.max(np.linalg.norm(position, axis=-1), axis=1, keepdims=True)
     # 4: two positions, two axes

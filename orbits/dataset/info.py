@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from orbits import dataset
-from orbits.dataset.schema import variables
+from orbits.dataset.schema import Layout, variables
 from orbits.frames import relative_states
 from orbits.options import checked
 
@@ -23,7 +23,7 @@ def describe(data: dataset.Data) -> dict[str, str]:
     data = dataset.as_dataset(data)
     a: dict[str, Any] = data.attrs
     size = sum(data[name].nbytes for name in variables(a["system"]))
-    some = data.isel(orbit=slice(0, 1024))
+    some = data.isel(orbit=slice(0, Layout.shard_orbits))
     states = (some[name].values.astype(float) for name in ("position", "velocity"))
     position, velocity = relative_states(a["system"], *states)
     table = {

@@ -89,12 +89,11 @@ def variables(system: str) -> dict[str, Variable]:
 def shard_orbits(orbits: int, wanted: int = 0, slow: bool = False) -> int:
     """Orbits per shard: 1024, or `wanted` if not 0, rounded up to a multiple of 16.
 
-    Where orbits are slow to make, small datasets are cut into at least eight shards, so that
-    several processes share them and an interruption loses little; where they are fast, writing a
-    shard costs as much as making a thousand orbits, and more shards would only cost time. No number
-    of workers enters, so none changes a bit.
+    No number of workers enters, so none changes a bit.
     """
     step, most = 16, Layout.shard_orbits
+    # Where orbits are slow to make, eight shards at least, so that several processes share them and
+    # an interruption loses little; where they are fast, writing one costs as much as a thousand.
     size = wanted or (min(most, max(step, orbits // 8)) if slow else most)
     return math.ceil(min(size, orbits) / step) * step
 

@@ -109,6 +109,7 @@ def _of_orbit(
     bodies = position[:, None] if position.ndim == 2 else position
     # positions in float32 are rounded: that is noise too
     smoothed = float(one.attrs.get("smoothed_noise", 0.0))
+    # of numbers rounded to steps: a step over √12
     rounding = np.finfo(one["position"].dtype).eps * np.max(np.abs(bodies)) / 12**0.5
     noises = [
         config.noise or max(white_noise(bodies[:, k]), rounding, smoothed)

@@ -40,7 +40,7 @@ def bump(half_width: int) -> tuple[np.ndarray, np.ndarray]:
     return phi, second / half_width**2
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def point_kernel(half_width: int) -> np.ndarray:
     """(2 half_width + 1,) weights of samples for the second derivative in the middle.
 
@@ -59,7 +59,7 @@ def point_kernel(half_width: int) -> np.ndarray:
     return 0.5 * (kernel + kernel[::-1])
 
 
-@lru_cache(maxsize=256)
+@lru_cache
 def slope_kernel(half_width: int) -> np.ndarray:
     """(2 half_width + 1,) weights of samples for the first derivative in the middle.
 

@@ -103,11 +103,11 @@ def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
     errors = np.array([noise * np.linalg.norm(point_kernel(h)) / dt**2 for h in widths])
     size = _widest_that_agrees(accelerations, errors, widths)
     at = np.arange(count)
-    # what is left of the bias: the next width's is eight times as large, so that it is a seventh
-    # of the distance to it; a quarter leaves room for the neglected orders
     apart = np.abs(
         accelerations[np.minimum(size + 1, len(widths) - 1), at] - accelerations[size, at]
     )
+    # what is left of the bias: the next width's is eight times as large, so that it is a seventh
+    # of the distance to it; a quarter leaves room for the neglected orders
     bias = 0.25 * np.nan_to_num(apart)
     slopes = np.stack([_filtered(position, slope_kernel(h)) / dt for h in widths])
     error = np.hypot(errors[size][:, None], bias)

@@ -173,12 +173,12 @@ class ForceLaw:
         return 0.3, 2.0
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def _slope(energy: sympy.Expr) -> sympy.Expr:
     return sympy.powsimp(energy.diff(RADIUS))
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def _compiled(formula: sympy.Expr, names: tuple[str, ...]) -> Callable[..., Any]:
     """A formula as a function of r, GM and the parameters, in numpy's terms."""
     arguments = (RADIUS, GM_SYMBOL, *map(parameter, names))

@@ -119,7 +119,7 @@ def parse_formula(text: str) -> Formula:
     return law
 
 
-@lru_cache(maxsize=32)
+@lru_cache
 def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
     formula = parse_expression(text)
     known = {RADIUS, GM_SYMBOL, *map(parameter, named)}

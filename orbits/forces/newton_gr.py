@@ -29,6 +29,7 @@ class NewtonGR(ForceLaw):
     b: float = 1e-3
 
     def natural_range(self) -> tuple[float, float]:
+        inner, outer = super().natural_range()
         # The innermost stable circular orbit lies at r = sqrt(b): keep well outside.
-        inner = max(0.3, 4 * float(np.sqrt(self.b)))
-        return inner, max(2.0, 4 * inner)
+        inner = max(inner, 4 * float(np.sqrt(self.b)))
+        return inner, max(outer, 4 * inner)  # a range of four at least

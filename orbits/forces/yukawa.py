@@ -23,5 +23,6 @@ class Yukawa(ForceLaw):
     length: float = 1.0
 
     def natural_range(self) -> tuple[float, float]:
-        outer = min(2.0, (1 + 5**0.5) / 2 * self.length)
-        return min(0.3, 0.2 * outer), outer
+        inner, outer = super().natural_range()
+        outer = min(outer, (1 + 5**0.5) / 2 * self.length)  # where circular orbits are stable
+        return min(inner, 0.2 * outer), outer  # a range of five at least

@@ -20,7 +20,7 @@ from orbits.config import GenerateConfig
 from orbits.dataset.schema import Layout
 from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
-from orbits.memory import require_memory
+from orbits.memory import gigabytes, require_memory
 from orbits.options import keywords_of, options_from
 from orbits.progress import Wanted, bar
 from orbits.provenance import provenance
@@ -96,7 +96,7 @@ def write(
     free = shutil.disk_usage(existing).free
     if not begun and free < DISK_MARGIN * needed:
         raise ValueError(
-            f"the dataset needs {needed / 1e9:.3g} GB and {folder} has {free / 1e9:.3g} GB "
+            f"the dataset needs {gigabytes(needed)} and {folder} has {gigabytes(free)} "
             "free; take fewer orbits or samples, or another disk."
         )
     _require_memory(layout, layout.shard_orbits)
@@ -174,7 +174,7 @@ def _require_memory(layout: Layout, orbits: int) -> None:
 
 
 def _trial(recipe: Recipe) -> float:
-    """Orbits per second on one core, from eight orbits; compilation is not counted."""
+    """Orbits per second on one core, from a few; compilation is not counted."""
 
     def seconds(count: int, check: bool) -> float:
         began = time.perf_counter()
@@ -182,14 +182,15 @@ def _trial(recipe: Recipe) -> float:
         return time.perf_counter() - began
 
     seconds(1, check=False)
-    making = seconds(8, check=False)
-    checking = max(0.0, seconds(8, check=True) - making)
-    return 1 / (making / 8 + CHECKED_SHARE * checking)
+    count = 8
+    making = seconds(count, check=False)
+    checking = max(0.0, seconds(count, check=True) - making)
+    return 1 / (making / count + CHECKED_SHARE * checking)
 
 
 def _workers_worth(seconds: float) -> int:
-    """One process per core, or only this one where starting others, 3 s, would take longer."""
-    return 1 if seconds < 3 else worker_count()
+    """One process per core, or only this one where starting others would take longer."""
+    return 1 if seconds < 3 else worker_count()  # 3 s, as others take to start
 
 
 def _made(

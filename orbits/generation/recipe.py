@@ -52,6 +52,10 @@ class Recipe:
         return {name: value for name, value in asdict(self.config).items() if name not in means}
 
 
+PLANETS = (0.3, 32.0)
+"""Semi-major axes, au, from within Mercury's to beyond Neptune's (0.39 and 30.1)."""
+
+
 def resolve(config: GenerateConfig) -> Recipe:
     """Choose what the configuration leaves open, and refuse the impossible.
 
@@ -71,12 +75,12 @@ def resolve(config: GenerateConfig) -> Recipe:
         )
     # semi-major axes (empty: the law's own), eccentricities and companions' masses by default
     size, shape, companions = {
-        "relative": ((), (0.0, 0.6), (1.0, 1.0)),
-        "barycentric": ((), (0.0, 0.6), (0.1, 1.0)),
-        "nbody": ((0.3, 32.0), (0.0, 0.1), (1e-7, 1e-4)),
+        "relative": ((), Ranges.eccentricity, (1.0, 1.0)),
+        "barycentric": ((), Ranges.eccentricity, (0.1, 1.0)),
+        "nbody": (PLANETS, (0.0, 0.1), (1e-7, 1e-4)),
     }[config.system]
     if config.population == "exoplanets":
-        size, shape = (0.3, 32.0), (0.0, 0.95)
+        size, shape = PLANETS, (0.0, 0.95)
     ranges = Ranges(
         ends(config.semi_major_axis or size or law.natural_range()),
         ends(config.eccentricity or shape),

@@ -116,7 +116,7 @@ def _momentum_square(
     gap = np.where(round_orbit, 1.0, 1 / near**2 - 1 / far**2)
     square = np.where(
         round_orbit,
-        -law.radial_acceleration(a, gm) * a**3,
+        -law.radial_acceleration(a, gm) * a**3,  # of a circle: v² = a·r
         2 * (phi_far - phi_near) / gap,
     )
     return square, phi_near + 0.5 * square / near**2

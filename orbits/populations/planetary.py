@@ -37,14 +37,14 @@ def sample_masses(
     """(count,) masses of the kind `star` or `planet`, M_sun.
 
     The `controlled` population is log-uniform between the limits. In `exoplanets` stars have a
-    lognormal distribution about 1 M_sun, and planets a gamma distribution: mostly Earths (3e-6) to
-    Neptunes (5e-5). Both are clipped.
+    lognormal distribution about 1 M_sun, and planets a gamma distribution. Both are clipped.
     """
     if population == "controlled":
         low, high = limits
         return low * (high / low) ** rng.random(count)
     if kind == "star":
         return np.clip(rng.lognormal(0.0, 0.5, count), 0.1, 5.0)
+    # mostly Earths (3e-6) to Neptunes (5e-5), and none above Jupiter (1e-3)
     return np.clip(rng.gamma(0.5, 3e-5, count), 1e-9, 1e-3)
 
 
@@ -160,12 +160,9 @@ def _apart(
 
 
 def _tilt(orbits: RelativeOrbits, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """(orbit, 3) states inclined a little to the common plane, around random nodes.
-
-    The scale of the Rayleigh distribution of inclinations is 1.5 degrees: Fabrycky et al., ApJ 790,
-    146 (2014), find 1.0 to 2.2.
-    """
+    """(orbit, 3) states inclined a little to the common plane, around random nodes."""
     count = len(orbits.position)
+    # degrees, Rayleigh's scale: Fabrycky et al., ApJ 790, 146 (2014), find 1.0 to 2.2
     inclination = rng.rayleigh(np.deg2rad(1.5), count)
     node = rng.uniform(0, 2 * np.pi, count)
     axis = np.stack([np.cos(node), np.sin(node), np.zeros(count)], axis=-1)
@@ -183,7 +180,7 @@ def _turn(
     position: np.ndarray, velocity: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each system turned at random as a whole, isotropically."""
-    random = rng.normal(size=(len(position), 4))
+    random = rng.normal(size=(len(position), 4))  # quaternions
     w, x, y, z = (random / np.linalg.norm(random, axis=1, keepdims=True)).T
     rows = np.array(
         [

@@ -35,10 +35,7 @@ def require_velocities(
 
 
 def require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) -> None:
-    """Refuse a law that the orbits do not obey: by their second differences, near and far.
-
-    A fifth is more than any sampling that still follows the orbit explains.
-    """
+    """Refuse a law that the orbits do not obey: by their second differences, near and far."""
     if position.ndim != 3:
         raise ValueError("a law can be given for one body about the origin; of more, leave it out.")
     second = np.diff(position, 2, axis=1) / dt**2
@@ -54,6 +51,7 @@ def require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) 
         )
     for where, rows in (("near", r <= np.median(r)), ("far", r >= np.median(r))):
         share = float(np.median(ratio[rows]))
+        # a fifth is more than any sampling that still follows the orbit explains
         if not abs(share - 1) <= 0.2:
             raise ValueError(
                 f"the orbits do not obey {law.spec} with this gm: {where}, in half of the states, "
@@ -63,12 +61,13 @@ def require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) 
 
 
 def remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks) -> None:
-    """Note sizes beyond those from close binaries to the Oort cloud, or masses of no body."""
+    """Note sizes or masses that no system has."""
     if position.ndim == 4:
         position, velocity = relative_states("nbody", position, velocity)
     size = float(np.median(np.linalg.norm(position, axis=-1)))
     speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
     mass = speed**2 * size / G
+    # from close binaries to the Oort cloud; masses of bodies
     if not (1e-4 <= size <= 1e5 and 1e-9 <= mass <= 1e8):
         remarks.say(
             f"an unlikely scale: distances of {size:.3g} au and speeds of {speed:.3g} au/yr would "

@@ -25,8 +25,8 @@ class Smoothed:
 def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
     """The quintic spline of least generalised cross-validation, n·RSS/(n − p)².
 
-    With p coefficients for n samples. From 2 to 64 samples per knot are tried; where the best
-    spline leaves nothing but rounding, the interpolating one is taken.
+    With p coefficients for n samples. Where the best spline leaves nothing but rounding, the
+    interpolating one is taken.
 
     Source: Craven & Wahba, Numer. Math. 31 (1979) 377.
     """
@@ -34,6 +34,7 @@ def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
     degree = min(DEGREE, count - 1)
     exact = Smoothed(make_interp_spline(times, values, k=degree), np.zeros(values.shape[1]))
     best, least = exact, np.inf
+    # samples for each knot: a factor of three halves, or nearly, from one to the next
     for spacing in (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64):
         inner = times[spacing:-spacing:spacing]
         free = len(inner) + DEGREE + 1
@@ -55,9 +56,9 @@ def smoothed(times: np.ndarray, values: np.ndarray) -> Smoothed:
 def derivative(times: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(time, ...) velocities from positions, by the interpolating quintic spline.
 
-    Long series are taken in pieces of 100 000 samples with a margin of 40 on each side: a sample's
-    influence on the spline falls by a factor 2.3 with each knot, to 1e-14 there.
+    Long series are taken in pieces with a margin on each side.
     """
+    # a sample's influence on the spline falls by a factor 2.3 with each knot, to 1e-14 there
     at_once, margin = 100_000, 40
     degree, count = min(DEGREE, len(times) - 1), len(times)
     velocity = np.empty(values.shape)

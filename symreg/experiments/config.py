@@ -156,10 +156,11 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
                 "is 1; one position holds no velocity, so that no acceleration can be read off "
                 "what follows it: give 2 or more.",
             )
-        if self.samples < max(24, 2 * context):
+        least = max(24, 2 * context)  # the kick comes in mid-orbit
+        if self.samples < least:
             raise OptionError(
                 "samples",
-                f"is {self.samples}; a context of {context} needs at least {max(24, 2 * context)} "
+                f"is {self.samples}; a context of {context} needs at least {least} "
                 "(the kick comes in mid-orbit).",
             )
 

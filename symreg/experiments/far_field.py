@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from orbits.estimates import ENDS
+from orbits.statistics import TINY
 from worldmodel.examiner.answers import Answers
 
 RESAMPLES = 400
@@ -55,11 +57,10 @@ def beside_lookups(
     own, other = np.minimum(model[answered], 1.0), capped[best]
     random = np.random.default_rng(0)
     rows = random.integers(len(own), size=(RESAMPLES, len(own)))
-    tiny = np.finfo(float).tiny
-    ratios = other[rows].mean(axis=1) / np.maximum(own[rows].mean(axis=1), tiny)
-    low, high = np.quantile(ratios, (0.025, 0.975))
+    ratios = other[rows].mean(axis=1) / np.maximum(own[rows].mean(axis=1), TINY)
+    low, high = np.quantile(ratios, ENDS)
     mean = float(other.mean())
-    ratio = mean / max(float(own.mean()), tiny)
+    ratio = mean / max(float(own.mean()), TINY)
     return Comparison(best, ratio, float(low), float(high), mean, not holds[best])
 
 
@@ -71,7 +72,7 @@ class Limits:
         departures: for each of `DEPARTURES`, the largest negative and positive one that passes;
             the size of the search if none fails.
         part: the largest part that no central force has, in shares of the law's acceleration.
-        remainder: error of nine states in ten against the field, at most: what no part explains.
+        remainder: error against the field, at most, on 90 % of the states: what no part explains.
     """
 
     departures: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -95,7 +96,7 @@ class Departure:
 
 
 DEPARTURES = {
-    "exponent": Departure(lambda r, size: r**-size, 1.0),
+    "exponent": Departure(lambda r, size: r**size, 1.0),
     "quartic": Departure(lambda r, size: 1 + size / r**2, 1.0),
     # sizes are 1/L, of a length L
     "yukawa": Departure(lambda r, size: (1 + size * r) * np.exp(-size * r), 2.0, (1.0,)),

@@ -6,14 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from orbits.palette import CYCLE
+from orbits.statistics import is_wide
 from symreg.experiments.answer import FIXED, MEASURES, settings, telling_axes
 from symreg.experiments.study_figure import StudyFigure, finished
 
 MOST_PANELS = 3
 LOWEST_R2 = -1.0
 """Lower R² are drawn there, as arrows: how bad they are means nothing."""
-WIDE = 10.0
-"""Ratio of the largest to the smallest value from which an axis is logarithmic."""
 CROWDED = 40
 """Characters below an axis that stand side by side; longer ones are turned."""
 
@@ -45,12 +44,12 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
         if labels:
             turned = sum(map(len, labels)) > CROWDED
             axes.set_xticks(range(len(labels)), labels, rotation=60 if turned else 0)
-        elif _wide(x):
+        elif is_wide(x):
             axes.set_xscale("log")
             places = x.drop_duplicates().sort_values()
             axes.set_xticks(places, [f"{place:g}" for place in places])
             axes.minorticks_off()
-        if "r2" not in name and _wide(values.dropna()):
+        if "r2" not in name and is_wide(values.dropna()):
             axes.set_yscale("log")
     if measures and colours.nunique() > 1:
         finished(panels[-1], True, beside=True)
@@ -91,10 +90,6 @@ def _numbers(column: pd.Series) -> pd.Series | None:
     """An option's values if all are numbers."""
     numbers = pd.to_numeric(column, errors="coerce")
     return numbers.astype(float) if numbers.notna().all() else None
-
-
-def _wide(values: pd.Series) -> bool:
-    return bool((values > 0).all() and values.max() > WIDE * values.min())
 
 
 def axes_of(frame: pd.DataFrame) -> list[str]:

@@ -177,7 +177,7 @@ class Run(Result):
 
     def _rows(self) -> list[tuple[str, ...]]:
         """The results by set of states, header first."""
-        compared = f"beside {self.law}"
+        compared = f"compared with {self.law}"
         head = ("states", "law found", compared, "constant [95 %]", "exponent", "R²", "far states")
         rows: list[tuple[str, ...]] = [head]
         for name, source in self.results.items():

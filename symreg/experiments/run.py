@@ -230,7 +230,7 @@ def _exam_seed(config: RunConfig, folder: Path) -> int:
     path, seed = folder / EXAMINATION, config.exam_seed
     if seed is None and path.exists():
         return of_json(int, read_json(path), str(path))
-    seed = secrets.randbits(53) if seed is None else seed
+    seed = secrets.randbits(53) if seed is None else seed  # bits that JSON keeps
     write_json(path, seed)
     return seed
 

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
+from orbits.palette import LEGEND
+
 LABEL = "label"
 """Key of a grid part for what is known of its cells, a column of the table."""
 
@@ -59,10 +61,7 @@ def finished(axes: Axes, drawn: bool, columns: int = 1, beside: bool = False) ->
     """With a legend, beside the panel if it would hide something; or with words instead."""
     if drawn:
         place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-        axes.legend(
-            fontsize=8 if columns == 1 else 7, frameon=False, ncols=columns,
-            **(place if beside else {}),
-        )  # fmt: skip
+        axes.legend(ncols=columns, **LEGEND, **(place if beside else {}))
     else:
         axes.text(0.5, 0.5, "not measured", transform=axes.transAxes, ha="center", color="#777777")
     return axes

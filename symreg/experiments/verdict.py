@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orbits.printing import plural
-from orbits.whole_field import PARTS, TINY
+from orbits.statistics import TINY
+from orbits.whole_field import PARTS
 from symreg.experiments.far_field import Comparison, Limits
 from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stated
 from symreg.recovery.judge import null_gate

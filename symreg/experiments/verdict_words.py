@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orbits.estimates import CONFIDENCE
 from orbits.printing import plural
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import Limits
@@ -23,7 +24,7 @@ from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, fixed, percent
 from worldmodel.controls import CONTROLS
-from worldmodel.examiner.answers import CONFIDENCE, RIGHT
+from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
 from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
 from worldmodel.examiner.summary import Cell, Examination
@@ -72,11 +73,6 @@ KINDS = (
     "that the law itself would fail."
 )
 """What the world-model score means."""
-DEPARTURES = {
-    "exponent": "an exponent {:+.2g} or {:+.2g}",
-    "quartic": "{:+.2g} or {:+.2g} au² in a term of 1/r⁴",
-}
-"""Other central forces, with the largest departures that pass."""
 
 
 def about_the_law(law: str, gates: Sequence[Gate]) -> str:
@@ -162,12 +158,12 @@ def _reason(model: WorldModelKind, law: str) -> str:
     if model.kind == NEWTONIAN:
         far = model.far
         behind = f" behind {plural(len(far.pasts), 'other past')}," if far and far.pasts else ""
-        row = f", up to {far.horizon} in a row" if far else ""
-        return f"Right after a kick, on far states,{behind} and on its own predictions{row}."
+        own = f"its own predictions, up to {far.horizon} in a row" if far else "its own predictions"
+        return f"Its force is right after a kick, on far states,{behind} and on {own}."
     if model.kind == LOOKUP:
         return (
-            "Right after a kick; on far states nothing shows that more than an interpolation of "
-            "its orbits is needed."
+            "Its force is right after a kick; on far states nothing shows that more than an "
+            "interpolation of its orbits is needed."
         )
     if model.kind == ANOTHER:
         return f"Its accelerations form one field, which fails: {_first(model.newtonian)}."
@@ -331,27 +327,29 @@ def _one_way(far: Examination) -> str:
 
 def about_limits(limits: Limits) -> str:
     """Departures with which the field would have failed a gate."""
-    parts = [
-        words.format(*limits.departures[name])
-        for name, words in DEPARTURES.items()
-        if name in limits.departures
-    ]
-    if inverse := limits.departures.get("yukawa", (0.0, 0.0))[1]:
+    ends, parts = limits.departures, []
+    if "exponent" in ends:
+        parts.append("{:+.2g} or {:+.2g} in the exponent".format(*ends["exponent"]))
+    if "quartic" in ends:
+        # a factor 1 + s/r², whatever the law is
+        at_one = " or ".join(f"{100 * size:+.2g} %" for size in ends["quartic"])
+        parts.append(f"{at_one} of the attraction at 1 au, in a term steeper by 1/r²")
+    if inverse := ends.get("yukawa", (0.0, 0.0))[1]:
         # on top of whatever the law is: Yukawa's own has such a factor already
-        parts.append(f"a factor (1 + r/L)·exp(-r/L) with L below {1 / inverse:.2g} au")
+        parts.append(f"a screening by (1 + r/L)·exp(-r/L) with L below {1 / inverse:.2g} au")
     if limits.part is not None:
         parts.append(
-            f"a part above {share(limits.part)} of the attraction in one of the {len(PARTS)} "
-            "non-central shapes that the report lists"
+            f"{share(limits.part)} of the attraction, in the median, in a drag or another of the "
+            f"{len(PARTS)} non-central parts that the report lists"
         )
     sentence = (
-        f"A departure from the law beyond these would have failed: {'; '.join(parts)}. Any other "
-        f"may pass while it leaves the force within {share(RIGHT)} on "
-        f"{share(THRESHOLDS.all_right)} of the states."
+        "Added to the model's own force, a departure from the law beyond any of these would have "
+        f"been noticed: {'; '.join(parts)}. A departure of another shape may pass while the force "
+        f"stays within {share(RIGHT)} on {share(THRESHOLDS.all_right)} of the states."
     )
     if limits.remainder is not None:
         sentence += (
-            " What none of the shapes explains is at most "
+            " What is left when all these parts are fitted is at most "
             f"{share(limits.remainder)} of the attraction on 90 % of the states."
         )
     return sentence
@@ -375,7 +373,7 @@ def far_table(
     named = {
         "all of the density": far.all,
         **{NAMED.get(name, name): each for name, each in far.families.items()},
-        **{f"behind a past: {name}": each for name, each in far.pasts.items()},
+        **far.behind,
         f"own predictions, {far.horizon} in a row": far.rolled,
         **{OUTSIDE[name]: each for name, each in far.outside.items()},
     }

@@ -23,7 +23,8 @@ import numpy as np
 import sympy
 from scipy.special import fdtrc
 
-from symreg.fit.noise import robust_spread
+from orbits.statistics import TINY
+from symreg.fit.noise import without_tails
 from symreg.fit.refine import CLEARLY_BETTER, Law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
@@ -134,7 +135,13 @@ def nats_saved(law: Law, samples: Samples) -> float | None:
     return 0.5 * float(best - law.criterion(samples.n_effective, 0.0))
 
 
-def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
+WAVY = 6
+"""Degree of a polynomial that turns as often as what a formula that bends to a law leaves."""
+HIGHEST, MOST_TERMS = 30, 60
+"""Degree of an expansion, and its terms, at most."""
+
+
+def smooth_probability(law: Law, samples: Samples) -> float:
     """Chance that errors without structure are as much a polynomial as a law's are.
 
     The polynomial is one of a feature, or of what stands in a function or a power of the formula,
@@ -145,14 +152,12 @@ def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
     Args:
         law: near its best fit to the samples.
         samples: the rows.
-        degree: of the polynomial.
     """
     errors = law.residuals(samples)
-    spread = robust_spread(errors) or 1.0  # heavy tails are no misfit
     own = slopes(law, samples)[0] if law.constants else np.zeros((len(errors), 0))
     if not np.all(np.isfinite(own)):
         return 1.0
-    rest = np.clip(errors, -5 * spread, 5 * spread)
+    rest = without_tails(errors)
     weights = _evened(rest, law.values(samples))
     own = np.linalg.qr(own * weights[:, None])[0]
     rest = rest * weights - own @ (own.T @ (rest * weights))
@@ -163,24 +168,23 @@ def smooth_probability(law: Law, samples: Samples, degree: int = 6) -> float:
         if not np.all(np.isfinite(values)) or np.ptp(values) == 0:
             continue
         for scale in (values, np.log(values)) if np.all(values > 0) else (values,):
-            curve = np.polynomial.chebyshev.chebvander(_scaled(scale[:, None])[:, 0], degree)
+            curve = np.polynomial.chebyshev.chebvander(_scaled(scale[:, None])[:, 0], WAVY)
             curve *= weights[:, None]
             basis, size, _ = np.linalg.svd(curve - own @ (own.T @ curve), full_matrices=False)
             basis = basis[:, size > 1e-6 * np.sqrt(len(rest))]
             free = len(rest) - own.shape[1] - basis.shape[1]
-            if free >= degree and basis.shape[1]:
+            if free >= WAVY and basis.shape[1]:
                 gain = float(np.sum((basis.T @ rest) ** 2))
-                left = max(float(rest @ rest) - gain, np.finfo(float).tiny)
+                left = max(float(rest @ rest) - gain, TINY)
                 chances.append(fdtrc(basis.shape[1], free, gain / basis.shape[1] * free / left))
     return float(min(1.0, len(chances) * min(chances))) if chances else 1.0
 
 
 def _evened(errors: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(row,) weights of errors whose size goes as a power of a law's values, which is estimated."""
-    tiny = np.finfo(float).tiny
-    size = np.log(np.maximum(np.abs(values), 1e-3 * np.max(np.abs(values)) + tiny))
+    size = np.log(np.maximum(np.abs(values), 1e-3 * np.max(np.abs(values)) + TINY))
     size -= size.mean()
-    power = 0.5 * float(size @ np.log(errors**2 + tiny)) / max(float(size @ size), tiny)
+    power = 0.5 * float(size @ np.log(errors**2 + TINY)) / max(float(size @ size), TINY)
     return np.asarray(np.exp(-np.clip(power, -1.0, 1.0) * size))
 
 
@@ -296,19 +300,17 @@ def _products(columns: np.ndarray, degree: int) -> np.ndarray:
     return np.column_stack(terms)
 
 
-def _designs(
-    columns: np.ndarray, rows: int, highest: int = 30, terms: int = 60
-) -> Iterator[tuple[str, np.ndarray]]:
+def _designs(columns: np.ndarray, rows: int) -> Iterator[tuple[str, np.ndarray]]:
     """Polynomials of rising degree, of one feature even and odd ones too, each with its family."""
-    most = min(terms, (2 * rows) // 3)
-    for degree in range(highest + 1):
+    most = min(MOST_TERMS, (2 * rows) // 3)
+    for degree in range(HIGHEST + 1):
         design = _products(columns, degree)
         if design.shape[1] > most:
             break
         yield "all", design
     if columns.shape[1] == 1:
         for parity, family in ((0, "even"), (1, "odd")):
-            every = np.polynomial.chebyshev.chebvander(columns[:, 0], 2 * highest)[:, parity::2]
+            every = np.polynomial.chebyshev.chebvander(columns[:, 0], 2 * HIGHEST)[:, parity::2]
             for count in range(1, min(every.shape[1], most) + 1):
                 yield family, every[:, :count]
 

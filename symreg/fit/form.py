@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 import sympy
 
+from orbits.powers import scaled_columns
 from symreg.fit.refine import Fit, Law, fit
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
@@ -31,11 +32,15 @@ DECADES = 2.0
 TIMES = 200.0
 """Largest multiple of that scale tried in equal steps, as frequencies need."""
 POLISHED = 16
+"""Best starts, which are polished."""
 MOST_FLIPPED = 7
+"""Constants of which all signs are tried, 2^7 ways."""
 EQUAL = 1e-24
 """Mean square of rounding."""
 STEPS = 100
+"""Of a polish, at most."""
 HUGE = 1e100
+"""Rows with larger values are left out of a linear fit."""
 
 
 def fit_form(text: str, samples: Samples) -> Law:
@@ -169,11 +174,8 @@ def _solved(
     good = (np.abs(rest) < HUGE) & np.all(np.abs(design) < HUGE, axis=1)
     if good.sum() < len(linear):
         return place
-    size = np.linalg.norm(design[good], axis=0)
-    size[size == 0] = 1.0
-    solution, *_ = np.linalg.lstsq(
-        design[good] / size, (samples.y / divided - rest)[good], rcond=1e-12
-    )
+    scaled, size = scaled_columns(design[good])
+    solution, *_ = np.linalg.lstsq(scaled, (samples.y / divided - rest)[good], rcond=1e-12)
     solved = place.copy()
     solved[list(linear)] = solution / size
     return solved

@@ -16,6 +16,7 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import constant_symbol, evaluate, named, symbol
 
 STEP = 1e-6
+"""Relative, of a derivative."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,11 @@ def _residuals(law: GroupedLaw, samples: Samples, values: np.ndarray) -> np.ndar
     return samples.residuals(replace(law, values=values).predicted(samples))
 
 
-def refit_grouped(law: GroupedLaw, samples: Samples, steps: int = 50) -> GroupedLaw:
+MOST_STEPS = 50
+"""Of Levenberg and Marquardt."""
+
+
+def refit_grouped(law: GroupedLaw, samples: Samples) -> GroupedLaw:
     """The same form, sharing the same constants, fitted to samples.
 
     Levenberg and Marquardt's steps of all groups together. The normal matrix is an arrowhead, as
@@ -134,7 +139,7 @@ def refit_grouped(law: GroupedLaw, samples: Samples, steps: int = 50) -> Grouped
     weight = np.bincount(groups, minlength=len(values))
     values[:, shared] = weight @ values[:, shared] / weight.sum()
     errors, damping = _residuals(law, samples, values), np.full(len(values), 1e-3)
-    for _ in range(steps):
+    for _ in range(MOST_STEPS):
         trial = values - arrowhead(law, samples, values, errors).solved(damping)
         residuals = _residuals(law, samples, trial)
         before, after = (np.bincount(groups, e**2, len(values)) for e in (errors, residuals))

@@ -13,15 +13,16 @@ import numpy as np
 from scipy.spatial import KDTree
 from scipy.special import chdtrc, ndtr
 
+from orbits.statistics import robust_spread
 from symreg.fit.samples import Samples
 from symreg.formulas.precision import rounding
 
-ROWS_IN_A_BIN = 25
-MOST_BINS = 24
+ROWS_IN_A_BIN, MOST_BINS = 25, 24
+"""For a local scatter."""
 RAGGED = 0.25
 """Rows with a smaller relative weight are not searched, only weighed."""
-SMOOTH_BINS = 12
-SMOOTH_ROWS = 5
+SMOOTH_BINS, SMOOTH_ROWS = 12, 5
+"""Bins at most, and rows of each at least, for the smooth part of errors."""
 WAVES = (0.25, 1.5)
 """Periods of a smooth error across the range of a feature: from a tilt to one and a half waves."""
 LARGEST = 1.103
@@ -124,9 +125,7 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     bins = min(SMOOTH_BINS, rows // SMOOTH_ROWS)
     if bins < 4 or np.sqrt(np.mean(residuals**2)) < rounding(samples.y):
         return None
-    # heavy tails are no misfit: errors are cut at five robust standard deviations
-    spread = robust_spread(residuals) or 1.0
-    residuals = np.clip(residuals, -5 * spread, 5 * spread)
+    residuals = without_tails(residuals)
     columns = np.column_stack([X, *_interactions(X)])
     ordered = residuals[np.argsort(columns, axis=0, kind="stable")]
     size = np.array([len(part) for part in np.array_split(residuals, bins)])
@@ -139,9 +138,8 @@ def misfit_probability(residuals: np.ndarray, samples: Samples) -> float | None:
     return min(1.0, least * columns.shape[1], 2 * _neighbours_agree(residuals, X))
 
 
-NORMAL_MEDIAN = 1.4826
-"""Standard deviation over median absolute value, of normal errors."""
 NEIGHBOURS = 5
+"""Of a row, whose mean error is compared with its own."""
 
 
 def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
@@ -160,9 +158,10 @@ def _neighbours_agree(residuals: np.ndarray, X: np.ndarray) -> float:
     return float(ndtr(-np.sum(about * means) / size / np.sqrt(2))) if size > 0 else 1.0
 
 
-def robust_spread(errors: np.ndarray) -> float:
-    """Standard deviation of normal errors, by the median: outliers do not count."""
-    return NORMAL_MEDIAN * float(np.median(np.abs(errors - np.median(errors))))
+def without_tails(errors: np.ndarray) -> np.ndarray:
+    """Errors cut at five robust standard deviations: heavy tails are no misfit."""
+    most = 5 * (robust_spread(errors) or 1.0)  # one normal error in two million is farther
+    return np.clip(errors, -most, most)
 
 
 def ranks_of(X: np.ndarray) -> np.ndarray:
@@ -171,6 +170,7 @@ def ranks_of(X: np.ndarray) -> np.ndarray:
 
 
 MOST_INTERACTIONS = 45
+"""Pairs of features, all of ten."""
 
 
 def _interactions(X: np.ndarray) -> list[np.ndarray]:

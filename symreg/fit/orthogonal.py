@@ -18,7 +18,8 @@ import sympy
 from scipy.optimize import brentq, least_squares
 from scipy.special import stdtrit
 
-from orbits.estimates import CONFIDENCE, STANDARD_ERRORS, Estimate
+from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
+from orbits.statistics import TINY
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.refine import Law
 from symreg.fit.samples import LARGE, Samples
@@ -30,6 +31,7 @@ STEPS = 12
 FARTHEST = 6.0
 """Largest distance of a nearest point, in errors."""
 ROUNDS = 20
+"""Of fitting the constants and the size of the errors in turn, at most."""
 SETTLED = 1e-5
 """Relative change of the target's error at which the fit ends."""
 LEAST, MOST = 1e-9, 1e3
@@ -73,7 +75,7 @@ class Distances:
             nearest = np.where(given > 0, np.maximum(nearest, given / 4), nearest)
             nearest = np.where(good[:, None], nearest, X)
             moved, X = np.abs(nearest - X), nearest
-            if np.all(moved <= 1e-9 * samples.feature_errors + 1e-300):
+            if np.all(moved <= 1e-9 * samples.feature_errors + TINY):
                 break
         return np.clip(distances, -LARGE, LARGE)
 
@@ -146,7 +148,7 @@ def orthogonal(law: Law, samples: Samples, known: bool) -> Orthogonal:
     np.add.at(summed, index, influence[:, : len(constants)])
     left = max(groups - influence.shape[1], 1)
     covariance = summed.T @ summed * groups / left
-    quantile = float(stdtrit(left, (1 + CONFIDENCE) / 2))
+    quantile = float(stdtrit(left, ENDS[1]))
     half = quantile * np.sqrt(np.diag(covariance))
     intervals = [
         Estimate(float(c), float(c - h), float(c + h), statistical=float(h))

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from orbits.printing import plural
-from symreg.fit.noise import NORMAL_MEDIAN, ranks_of, robust_spread
+from orbits.statistics import NORMAL_MEDIAN, robust_spread
+from symreg.fit.noise import ranks_of
 from symreg.fit.predictable import MOST_COLUMNS, beside_others
 from symreg.fit.refine import CLEARLY_BETTER, Law, refit_law
 from symreg.fit.samples import Samples
@@ -28,9 +29,11 @@ FAR = 8.0
 MOST = 0.05
 """Largest part of the rows."""
 LEAST_ROWS = 20
+"""Of a table in which one row may be an outlier: a twentieth (`MOST`)."""
 ROUNDED = 1e-6
 """Smaller relative errors are rounding in printed numbers."""
 NEIGHBOURS = 5
+"""Which must not be outliers too."""
 ABOUT = 15
 """Neighbours whose errors set the local scale."""
 MOST_PREDICTED = 1000
@@ -38,6 +41,7 @@ MOST_PREDICTED = 1000
 TOGETHER = 0.3
 """Part of an outlier's neighbours that may be outliers."""
 STEPS = 20
+"""Of reweighting."""
 HALVES, HALF = 5, 500
 """Of the rows, drawn at random, to start a robust fit, and the most rows of one: five miss a single
 outlier, all of them, once in 32."""
@@ -186,10 +190,7 @@ def beyond(errors: np.ndarray, X: np.ndarray, given: float = 0.0) -> np.ndarray:
 
 
 def _isolated(outlying: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Those whose neighbours, in features and in the table, are no outliers; none if many.
-
-    Two of the last three rows at an end of a feature lie together, whatever the others.
-    """
+    """Those whose neighbours, in features and in the table, are no outliers; none if many."""
     if not outlying.any():
         return outlying
     alone, ranks = outlying.copy(), ranks_of(X)
@@ -197,8 +198,9 @@ def _isolated(outlying: np.ndarray, X: np.ndarray) -> np.ndarray:
         _, near = KDTree(where).query(where[outlying], NEIGHBOURS + 1)
         alone[outlying] &= outlying[near[:, 1:]].mean(axis=1) <= TOGETHER
     for rank in (*ranks.T, *(len(outlying) - 1 - ranks.T)):
-        if np.sum(outlying & (rank < 3)) > 1:
-            alone &= rank >= 3
+        last = rank < 3  # two of the last three rows at an end of a feature lie together
+        if np.sum(outlying & last) > 1:
+            alone &= ~last
     return alone if alone.mean() <= MOST else np.zeros(len(outlying), dtype=bool)
 
 

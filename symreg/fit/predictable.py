@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import chdtrc
 
-from symreg.fit.noise import robust_spread
+from orbits.statistics import is_wide, robust_spread
 
 MOST_ROWS = 300
 """Drawn at random: a fit takes the cube of them, a third of a second."""
@@ -115,7 +115,7 @@ def _aside(
 
 def _scaled(column: np.ndarray) -> np.ndarray:
     """Of unit spread, in logarithms where it covers more than a decade."""
-    if column.min() > 0 and column.max() > 10 * column.min():
+    if is_wide(column):
         column = np.log(column)
     return np.asarray((column - column.mean()) / column.std())
 

@@ -15,8 +15,9 @@ BY_ROW = (
 
 
 def floored(y: np.ndarray) -> np.ndarray:
-    """(row,) magnitudes, at least a tenth of the median: targets near zero do not dominate."""
+    """(row,) magnitudes, at least a tenth of the median."""
     magnitude = np.abs(y)
+    # targets near zero do not dominate
     return np.asarray(np.maximum(magnitude, 0.1 * np.median(magnitude)))
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
-from orbits.estimates import CONFIDENCE, STANDARD_ERRORS, Estimate
-from orbits.powers import normal_equations, of_groups
+from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
+from orbits.powers import normal_equations, of_groups, scaled_columns
+from orbits.statistics import TINY
 from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
@@ -26,6 +27,7 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import on_rows
 
 DRAWS = 1000
+"""Resamplings: 25 beyond either end of an interval."""
 MANY = 20_000
 """Groups above which they are not drawn singly."""
 ALLOWANCE = 1.5
@@ -62,12 +64,10 @@ class KnownConstant:
 def nearest_known(
     value: float, low: float, high: float, known: Mapping[str, float]
 ) -> KnownConstant | None:
-    """The constant nearest to a number, if it lies in the interval and within 3 %.
-
-    An interval of mere rounding is widened to 1e-6 of the constant.
-    """
+    """The constant nearest to a number, if it lies in the interval and within 3 %."""
     near = []
     for name, constant in known.items():
+        # an interval of mere rounding is widened to a millionth
         distance, slack = abs(value / constant - 1), 1e-6 * abs(constant)
         if distance <= RECOGNISED and low - slack <= constant <= high + slack:
             near.append((distance, name, constant))
@@ -124,11 +124,9 @@ def covariance(law: Law, samples: Samples, intervals: Sequence[Estimate]) -> np.
     """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))
-    jacobian, _ = slopes(law, samples)
-    size = np.linalg.norm(jacobian, axis=0)
-    size[size == 0] = 1.0
-    shape = np.linalg.pinv((jacobian / size).T @ (jacobian / size), hermitian=True)
-    shape = shape / np.sqrt(np.maximum(np.outer(np.diag(shape), np.diag(shape)), 1e-300))
+    scaled, _ = scaled_columns(slopes(law, samples)[0])
+    shape = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
+    shape = shape / np.sqrt(np.maximum(np.outer(np.diag(shape), np.diag(shape)), TINY))
     width = np.array([each.half_width or 0.0 for each in intervals]) / STANDARD_ERRORS
     return np.asarray(shape * np.outer(width, width))
 
@@ -170,8 +168,7 @@ def _intervals(
     """Statistical and systematic, in quadrature, of every constant."""
     shifts = _resampled(jacobian, residuals, samples, rng, draws, as_left_out=floor == 0)
     systematic = _largest_shifts(jacobian, residuals, samples, floor, rng, draws)
-    tail = (1 - CONFIDENCE) / 2
-    below, above = np.quantile(shifts, [tail, 1 - tail], axis=0)
+    below, above = np.quantile(shifts, ENDS, axis=0)
     below, above = np.maximum(-below, 0.0), np.maximum(above, 0.0)
     return [
         Estimate(
@@ -205,9 +202,7 @@ def _resampled(
         index = np.arange(len(residuals))
     if index.max() >= MANY:
         # of so many groups the bootstrap is normal
-        size = np.linalg.norm(jacobian, axis=0)
-        size[size == 0] = 1.0
-        slopes = jacobian / size
+        slopes, size = scaled_columns(jacobian)
         inverse = np.linalg.pinv(slopes.T @ slopes, hermitian=True) / size[:, None]
         scores = np.column_stack([np.bincount(index, column * residuals) for column in slopes.T])
         shape = inverse @ (scores.T @ scores) @ inverse.T
@@ -216,7 +211,7 @@ def _resampled(
     if as_left_out:
         residuals = left_out_residuals(jacobian, residuals, index)
         free = max(int(index.max()) + 1 - jacobian.shape[1], 1)
-        widened = stdtrit(free, (1 + CONFIDENCE) / 2) / STANDARD_ERRORS
+        widened = stdtrit(free, ENDS[1]) / STANDARD_ERRORS
     _, (matrices, sides) = normal_equations(jacobian, residuals, index, rng, draws)
     inverse = np.linalg.pinv(matrices, hermitian=True)
     return -widened * np.einsum("dij,dj->di", inverse, sides)
@@ -226,8 +221,7 @@ def left_out_residuals(
     jacobian: np.ndarray, residuals: np.ndarray, group: np.ndarray
 ) -> np.ndarray:
     """(row,) residuals of every group by the fit to all others, to first order."""
-    size = np.linalg.norm(jacobian, axis=0)
-    slopes = jacobian / np.where(size > 0, size, 1.0)
+    slopes, _ = scaled_columns(jacobian)
     own, side = of_groups(slopes, residuals, group)
     others = np.linalg.pinv(own.sum(axis=0) - own, rcond=1e-9, hermitian=True)
     return residuals + np.einsum("ni,nij,nj->n", slopes, others[group], side[group])
@@ -257,7 +251,7 @@ def _largest_shifts(
     waves = size * np.stack([_smooth(samples.measured, rng) for _ in range(draws)])
     shifts = waves @ absorb.T
     remains = np.sqrt(smooth_mean_squares(waves - shifts @ jacobian.T, samples))
-    scale = np.minimum(ALLOWANCE * left_over / np.maximum(remains, 1e-300), 1.0)
+    scale = np.minimum(ALLOWANCE * left_over / np.maximum(remains, TINY), 1.0)
     return np.max(scale[:, None] * np.abs(shifts), axis=0)
 
 

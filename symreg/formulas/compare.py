@@ -52,6 +52,7 @@ NUMERICAL_TOLERANCE = 1e-8
 UNUSABLE = 1e3
 """Difference of logarithms if a formula has no finite value."""
 POINTS = 64
+"""At which formulas are compared."""
 DIGITS = 50
 """With which two formulas that agree to rounding are told apart, if sympy cannot say."""
 

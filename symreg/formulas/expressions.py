@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy
+from sympy.core.parameters import distribute
 
 from orbits.expressions import SECONDS
 from orbits.time_limit import limited
@@ -366,6 +367,13 @@ def latex(expression: sympy.Expr, digits: int) -> str:
 
 
 def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
-    """The formula with numbers to so many significant digits, for reading."""
-    numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
-    return expression.xreplace(numbers)
+    """The formula with numbers to so many significant digits, for reading: tenths, fifths, and what
+    has a long numerator as decimals, where these are no longer than that."""
+    numbers: dict[sympy.Number, sympy.Float] = {}
+    for number in expression.atoms(sympy.Float, sympy.Rational):
+        short = sympy.Float(number, digits)
+        usual = number.is_Integer or (number.is_Rational and number.q % 5 and abs(number.p) <= 10)
+        if number.is_Float or (not usual and sympy.Rational(str(short)) == number):
+            numbers[number] = short
+    with distribute(False):  # a number in front of a sum stays there
+        return expression.xreplace(numbers)

@@ -11,6 +11,7 @@ from functools import lru_cache
 import sympy
 
 LARGEST, LARGEST_DENOMINATOR = 1000, 12
+"""Of simple numbers."""
 SAME = 1e-12
 """Relative difference of a number and one that is the same to rounding."""
 SIGN = 0.5

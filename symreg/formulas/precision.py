@@ -30,7 +30,7 @@ def is_single(values: np.ndarray) -> bool:
     return _is_single(np.ascontiguousarray(values, dtype=float).tobytes())
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def _is_single(numbers: bytes) -> bool:
     values = np.frombuffer(numbers)
     with np.errstate(over="ignore"):
@@ -45,10 +45,10 @@ def _is_single(numbers: bytes) -> bool:
 
 
 def rounded_by(values: np.ndarray) -> np.ndarray:
-    """(row,) standard errors by rounding to single precision, zero for other numbers: half a unit
-    of the last place, over the root of three."""
+    """(row,) standard errors by rounding to single precision, zero for other numbers."""
     if not is_single(values):
         return np.zeros(values.shape)
+    # half a unit of the last place, over the root of three
     return np.spacing(np.abs(values).astype(np.float32)).astype(float) / np.sqrt(12)
 
 
@@ -66,10 +66,11 @@ def error_left(fitted: int, limit: float = DOUBLE) -> float:
     """Relative error up to which a formula with so many fitted numbers leaves rounding alone.
 
     Smooth functions agree with sums of others to 1e-12 with a dozen numbers: each beyond two gains
-    about a digit. Exact laws with three to six fitted numbers leave 1.3e-15 at most (the log of
-    discovery, "Rounding alone"), so that none is refused for less than four times that; where the
-    limit ends a search it may fall to two and a half times, as an expansion of the Doppler shift
-    leaves 1e-14 with five. Single precision has no digits to give.
+    about a digit. Single precision has no digits to give.
     """
+    # Exact laws with three to six fitted numbers leave 1.3e-15 at most (the log of discovery,
+    # "Rounding alone"), so that none is refused for less than four times that; where the limit ends
+    # a search it may fall to two and a half times, as an expansion of the Doppler shift leaves
+    # 1e-14 with five.
     least = min(limit / 30, LAST_DIGITS / 20) if limit <= DOUBLE else SINGLE / 3
     return max(limit * 10.0 ** -max(0, fitted - 2), least)

@@ -3,8 +3,9 @@
 `simplest` writes the same function with fewer numbers or in fewer characters: powers instead of
 exp(y·log x), no factor 1.0, sin² + cos² gone, sums expanded or factored, whichever is shorter.
 Numbers are symbols meanwhile, since sympy's algebra is for exact ones, and the result is evaluated
-against the original. `simple_numbers` then writes a number that its interval allows to be a simple
-one as that, and others with the digits that the interval supports.
+against the original. `simple_together` chooses the numbers that are simple, in what is written and
+in what is predicted, and `simple_numbers` writes others with the digits that their intervals
+support.
 """
 
 import itertools
@@ -23,9 +24,15 @@ from symreg.formulas.numbers import SAME, exact, is_simple, simple
 
 SECONDS = 2.0
 """For all ways of writing a formula."""
+LETTERS, WIDTH = 0x2460, 4
+"""The first of many characters that no name begins with, a circled one; how many of them stand for
+a number in the length of a formula, whatever its digits."""
 LONGEST = 60
 """Nodes of a formula that sympy still expands and factors quickly."""
+DECIMALS = 11
+"""Digits of a number that is a product of others, as of the square of one with five."""
 MOST_DIGITS = 6
+"""Of a number without an interval, or with a narrow one."""
 USUAL_DENOMINATOR, USUAL_INTEGER, SURE = 4, 10, 0.01
 """Of numbers that are simple within their interval, which has at most that half-width, relative: in
 wider ones there would be a simple number by chance."""
@@ -68,7 +75,8 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
     """
     values = evaluate(formula, samples.names, samples.X)
     size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
-    best, length = formula, _length(formula)
+    best = _exact_where_simple(formula)
+    length = _length(best)
     try:
         with limited(SECONDS, "it takes too long"):
             for other in _ways(formula):
@@ -87,17 +95,20 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
 
 def _length(formula: sympy.Expr) -> tuple[int, bool, int, int]:
     """Different numbers of a formula that are not simple; without them whether a sum stands below,
-    where what divides out has a hole; then its characters, as read, and its fractions."""
-    numbers = {f"{abs(float(number)):.12g}" for number in formula.atoms(sympy.Float)}
-    odd = sum(not is_simple(float(number)) for number in numbers)
+    where what divides out has a hole; then its characters, as read, so many for each of these
+    numbers, and its fractions."""
+    odd = {number for number in formula.atoms(sympy.Float) if not is_simple(float(number))}
+    count = len({f"{abs(float(number)):.12g}" for number in odd})
     below = any(power.base.is_Add and power.exp.is_negative for power in formula.atoms(sympy.Pow))
-    text = written(formula).replace("**", "^")
-    return odd, below and not odd, len(text), text.count("/")
+    letters = {number: sympy.Symbol(WIDTH * chr(LETTERS + k)) for k, number in enumerate(odd)}
+    signed = {number: own if number > 0 else -own for number, own in letters.items()}
+    text = written(formula.xreplace(signed)).replace("**", "^")
+    return count, below and not count, len(text), text.count("/")
 
 
 def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     """The formula in other ways, numbers back in place."""
-    floats = sorted(formula.atoms(sympy.Float), key=lambda number: abs(float(number)))
+    floats = _numbers(formula)
     symbols: dict[float, sympy.Symbol] = {}
     whole: dict[sympy.Expr, sympy.Expr] = {}
     for number in floats:
@@ -112,11 +123,19 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     bare = formula.xreplace(whole)
     numbers = {own: sympy.Float(value) for value, own in symbols.items()}
     ways = WAYS if complexity(formula) <= LONGEST else ()
-    for other in (bare, *(way(bare) for way in ways)):
-        back = other.xreplace(numbers)
-        for form in (back, _with_unit_sums(back)):
-            exactly = form.xreplace({x: exact(float(x)) for x in form.atoms(sympy.Float)})
+    written_so = (other.xreplace(numbers) for other in (bare, *(way(bare) for way in ways)))
+    forms = (form for back in written_so for form in (back, *_divided(back)))
+    made: set[sympy.Expr] = set()
+    for form in itertools.chain(forms, _decimals(formula) if ways else ()):
+        exactly = _exact_where_simple(form)
+        if exactly not in made:
+            made.add(exactly)
             yield from (exactly, with_plain_quotients(exactly))
+
+
+def _exact_where_simple(formula: sympy.Expr) -> sympy.Expr:
+    numbers = formula.atoms(sympy.Float, sympy.Rational)
+    return formula.xreplace({number: exact(float(number)) for number in numbers})
 
 
 def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
@@ -141,20 +160,53 @@ def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | N
     return None
 
 
-def _with_unit_sums(formula: sympy.Expr) -> sympy.Expr:
-    """Powers of sums with a constant term of one: `a/sqrt(b - v²)` is `c/sqrt(1 - v²/b)`."""
+def _decimals(formula: sympy.Expr) -> Iterator[sympy.Expr]:
+    """Factors and partial fractions over the decimals of a formula, where symbols in place of its
+    numbers have none: `r³ + 43·r² + 462.25·r` is `r·(r + 21.5)²`."""
+    inside: dict[sympy.Expr, sympy.Expr] = {}
 
-    def unit(power: sympy.Expr) -> sympy.Expr:
-        constant, rest = power.base.as_coeff_Add()
-        if not constant.is_positive or constant == 1:
-            return power
-        number = sympy.Float(constant)
-        return number**power.exp * (1 + sympy.expand_mul(rest / number)) ** power.exp
+    def is_no_quotient(node: sympy.Expr) -> bool:
+        return bool(node.is_Function or (node.is_Pow and not node.exp.is_Integer))
 
-    def is_power_of_sum(node: sympy.Expr) -> bool:
-        return bool(node.is_Pow and node.base.is_Add and node.exp.is_number)
+    # exp(0.37·x) over decimals would be the 37th power of exp(x/100)
+    plain = formula.replace(is_no_quotient, lambda node: inside.setdefault(node, sympy.Dummy()))
+    numbers = {number: sympy.Rational(f"{number:.{DECIMALS}g}") for number in _numbers(plain)}
+    plain = plain.xreplace(numbers)
+    symbols = sorted(plain.free_symbols, key=str)
+    for way in (sympy.factor(plain), *(sympy.apart(plain, symbol) for symbol in symbols)):
+        for form in _divided(way):
+            yield form.xreplace({name: node for node, name in inside.items()})
 
-    return formula.replace(is_power_of_sum, unit)
+
+def _numbers(formula: sympy.Expr) -> list[sympy.Float]:
+    return sorted(formula.atoms(sympy.Float), key=lambda number: abs(float(number)))
+
+
+def _divided(formula: sympy.Expr) -> Iterator[sympy.Expr]:
+    """Sums that are factors, divided by the number before their highest term, and by their constant
+    one, which goes in front: `a/sqrt(b - v²)` is `c/sqrt(1 - v²/b)`, and the other way."""
+    numbers_of: tuple[Callable[[sympy.Expr], sympy.Expr], ...] = (
+        lambda total: sympy.Poly(total).LC(),
+        lambda total: total.as_coeff_Add()[0],
+    )
+    for number_of in numbers_of:
+
+        def divided(
+            product: sympy.Expr, number_of: Callable[[sympy.Expr], sympy.Expr] = number_of
+        ) -> sympy.Expr:
+            factors = []
+            for factor in sympy.Mul.make_args(product):
+                base, power = factor.as_base_exp()
+                number = number_of(base) if base.is_Add and power.is_number else sympy.S.One
+                if number != 1 and number.is_positive:
+                    number = number if power.is_integer else sympy.Float(number)
+                    factors.append(number**power)
+                    factor = sympy.expand_mul(base / number) ** power
+                factors.append(factor)
+            return sympy.Mul(*factors)
+
+        formula = formula.replace(lambda node: node.is_Mul or node.is_Pow, divided)
+        yield formula
 
 
 def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
@@ -176,19 +228,23 @@ def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
     return formula.replace(is_root_of_inverse, lambda root: root.base.base**-root.exp)
 
 
-def simple_numbers(formula: sympy.Expr, intervals: Mapping[float, Estimate]) -> sympy.Expr:
-    """The formula with numbers as their intervals allow.
+def simple_numbers(
+    formula: sympy.Expr, numbers: Sequence[Estimate], chosen: Sequence[sympy.Number]
+) -> sympy.Expr:
+    """The formula with simple numbers, and others with the digits that their intervals support.
 
     Args:
-        formula: with floats.
-        intervals: by the fitted value; a number without one keeps six digits.
+        formula: with floats; one that is none of the fitted numbers keeps six digits.
+        numbers: as fitted, with their intervals.
+        chosen: what each is to be, by `simple_together`.
     """
     simple: dict[sympy.Expr, sympy.Expr] = {}
-    for number in formula.atoms(sympy.Float):
-        value = float(number)
-        near = (abs(abs(fitted) - abs(value)) <= SAME * abs(value) for fitted in intervals)
-        estimate = next((e for e, same in zip(intervals.values(), near, strict=True) if same), None)
-        simple[number] = _told(value, estimate)
+    for each in formula.atoms(sympy.Float):
+        number, half = each, None
+        for fitted, choice in zip(numbers, chosen, strict=True):
+            if abs(abs(fitted.value or 0.0) - abs(float(each))) <= SAME * abs(float(each)):
+                number, half = choice * (1 if each * choice > 0 else -1), fitted.half_width
+        simple[each] = _in_digits(number, half)
     return formula.xreplace(simple)
 
 
@@ -201,7 +257,7 @@ def _simple_within(value: float, half: float | None) -> sympy.Rational | None:
 
 
 def simple_together(
-    numbers: Sequence[Estimate], covariance: Sequence[Sequence[float]]
+    numbers: Sequence[Estimate], covariance: Sequence[Sequence[float]] | np.ndarray
 ) -> list[sympy.Number]:
     """Fitted numbers, simple ones where their intervals hold these; the others follow, as if they
     were fitted again. All as fitted if the rows tell the simple ones, together, from the fitted.
@@ -221,17 +277,17 @@ def simple_together(
         pull = np.linalg.pinv(spread[np.ix_(at, at)], hermitian=True) @ move
         if move @ pull <= chi2.ppf(CONFIDENCE, len(at)):
             follow = fitted + spread[:, at] @ pull
-            return [near.get(place, sympy.Float(value)) for place, value in enumerate(follow)]
-    return [sympy.Float(value) for value in fitted]
+            return [near.get(place, exact(value)) for place, value in enumerate(follow)]
+    return [exact(value) for value in fitted]
 
 
-def _told(value: float, estimate: Estimate | None) -> sympy.Expr:
-    half = None if estimate is None else estimate.half_width
-    if (near := _simple_within(value, half)) is not None:
-        return near
-    rounded = sympy.Float(value, digits_of(value, half))
+def _in_digits(number: sympy.Number, half: float | None) -> sympy.Number:
+    if number.is_Rational:
+        return number
+    rounded = sympy.Float(number, digits_of(float(number), half))
     # a factor that reads 1.0 is none
-    return rounded if half is None or abs(float(str(rounded))) != 1 else sympy.Integer(round(value))
+    one = half is not None and abs(float(str(rounded))) == 1
+    return sympy.Integer(round(number)) if one else rounded
 
 
 def digits_of(value: float, half: float | None) -> int:

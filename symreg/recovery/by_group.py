@@ -15,7 +15,8 @@ import numpy as np
 import sympy
 from scipy.special import stdtrit
 
-from orbits.estimates import CONFIDENCE, Estimate
+from orbits.estimates import ENDS, Estimate
+from orbits.statistics import TINY
 from symreg.engines.base import Candidate
 from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
@@ -380,7 +381,7 @@ def _pooled_intervals(
     fitted = int(np.sum(np.minimum(rows, np.sum(~shared)))) + int(shared.sum())
     free = max(samples.n_effective - fitted, 1)
     _, observation = np.unique(samples.groups, return_inverse=True)
-    together = np.sum(np.bincount(observation, residuals) ** 2) / np.sum(residuals**2 + 1e-300)
+    together = np.sum(np.bincount(observation, residuals) ** 2) / np.sum(residuals**2 + TINY)
     scatter = np.sum(residuals**2) / free * max(1.0, float(together))
     inverse, carried, complement = normal.eliminated(np.zeros(count))
     # the inverse of an arrowhead, block by block, in the order of the constants
@@ -392,7 +393,7 @@ def _pooled_intervals(
     order = np.argsort(np.argsort(shared, kind="stable"))
     spread = blocks[:, order][:, :, order] * scatter
     spread /= normal.scale[:, :, None] * normal.scale[:, None, :]
-    half = stdtrit(free, (1 + CONFIDENCE) / 2) * np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
+    half = stdtrit(free, ENDS[1]) * np.sqrt(np.diagonal(spread, axis1=1, axis2=2))
     intervals: dict[int, Estimate] = {}
     for g, j in np.ndindex(half.shape):
         value, width_of = float(grouped.values[g, j]), float(half[g, j])

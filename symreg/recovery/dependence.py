@@ -11,6 +11,7 @@ from itertools import permutations
 import numpy as np
 import sympy
 
+from orbits.printing import in_percent
 from symreg.fit.form import fit_form
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol, written
@@ -20,6 +21,7 @@ FOLLOWS = 0.05
 """Rms of what one feature leaves of another, over its standard deviation: of independent rows it is
 one, and a table with 5 % of a feature's own can tell the two apart."""
 LEAST_ROWS, MOST_FEATURES, MOST_TOLD = 20, 12, 4
+"""Rows and features of a table that is looked at, and pairs that may be noted."""
 EXACT, NEAR = 1e-3, 2.0
 """What a formula may leave of the scatter of a feature, at least, and beside neighbours."""
 FORMS = (
@@ -61,8 +63,8 @@ def _told(name: str, formula: sympy.Expr | None, left: float, other: str = "") -
             "rows, and they cannot tell the two apart"
         )
     return (
-        f"{name} {what} to {100 * left:.1g} % of its scatter: a formula of one may be one of the "
-        "other; rows in which they part would tell"
+        f"{name} {what} to {in_percent(left, 1)} of its scatter: a formula of one may be one of "
+        "the other; rows in which they part would tell"
     )
 
 

@@ -62,7 +62,7 @@ class Evidence:
     numbers: int = 0
     expansion: Expansion | None = None
     gap: Break | None = None
-    values: int = 3
+    values: int = FEW_VALUES + 1
 
     @property
     def noiseless(self) -> bool:
@@ -147,10 +147,7 @@ def _names(law: Law) -> set[str]:
 
 
 def printed(y: np.ndarray) -> float:
-    """Half a unit of the last digit to which all numbers are rounded, relative to their size.
-
-    Zero beyond a thousandth: integers may well be exact.
-    """
+    """Half a unit of the last digit to which all numbers are rounded, relative to their size."""
     with np.errstate(all="ignore"):
         size = float(np.sqrt(np.mean(y**2)))
         if np.array_equal(y, y.astype(np.float32)) or is_single(y):
@@ -158,7 +155,7 @@ def printed(y: np.ndarray) -> float:
     for decimals in range(-12, 16):
         if np.array_equal(np.round(y, decimals), y):
             unit = 0.5 * 10.0**-decimals / size
-            return unit if unit < 1e-3 else 0.0
+            return unit if unit < 1e-3 else 0.0  # coarse integers may well be exact
     for digits in range(3, 13):
         if all(value == float(f"{value:.{digits}g}") for value in y[:1000]):
             return 0.5 * 10.0 ** (1 - digits)
@@ -176,9 +173,12 @@ def _rms(law: Law, samples: Samples) -> float:
     return float(np.sqrt(_without_the_worst(law.residuals(samples) ** 2)))
 
 
+END = 0.15
+"""Part of the rows at either end of a feature's range."""
+
+
 def _carried(law: Law, samples: Samples) -> float | None:
-    """Fit without either end of a feature's range, 15 % of the rows, and extrapolate there; the
-    worst feature."""
+    """Fit without either end of a feature's range, and extrapolate there; the worst feature."""
     rows = len(samples.y)
     if rows < 12:  # then 15 % of them are no two rows
         return None
@@ -187,7 +187,7 @@ def _carried(law: Law, samples: Samples) -> float | None:
     for name, column in zip(samples.features, samples.X.T, strict=False):
         if name not in features:
             continue
-        low, high = np.quantile(column, [0.15, 0.85])
+        low, high = np.quantile(column, [END, 1 - END])
         for outside in (column > high, column < low):
             if not 2 <= outside.sum() <= rows / 2:
                 continue
@@ -211,7 +211,8 @@ def _leverage(law: Law, inside: Samples, away: Samples) -> np.ndarray:
 
 
 def _without_the_worst(squares: np.ndarray) -> float:
-    """Mean of squares without the worst hundredth: one wild row is no failure."""
+    """Mean of squares without the worst hundredth."""
+    # one wild row is no failure
     return float(np.mean(np.sort(squares)[: max(1, int(np.ceil(0.99 * len(squares))))]))
 
 

@@ -7,16 +7,15 @@ import pandas as pd
 
 from orbits.force_samples import axes_of, vectors
 from orbits.powers import non_central_part, radial_part, third_law
-from orbits.statistics import varies
+from orbits.statistics import NORMAL_MEDIAN, TINY, varies
 from orbits.units import G
 from symreg.fit.monomial import fit_monomial, usable
-from symreg.fit.noise import MOST_BINS, NORMAL_MEDIAN, ROWS_IN_A_BIN, weighed
+from symreg.fit.noise import MOST_BINS, ROWS_IN_A_BIN, weighed
 from symreg.fit.samples import Samples, relative_weights
 
 MASSES = ("m1", "m2")
 PAIR_COLUMNS = ("m1", "m2", "x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
 """Columns of a table of two bodies; z1, z2, az1 and az2 are read if present."""
-TINY = float(np.finfo(float).tiny)
 PAIR_SPATIAL = ("z1", "z2", "az1", "az2")
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from orbits.printing import html_table
+
 Kind = Literal["number", "share", "times", "chance", "count"]
 
 
@@ -71,6 +73,18 @@ class Gate:
         if self.kind == "share":
             return f"{self.value:.1%}"
         return f"{self.value:.{2 if self.kind == 'chance' else 4}g}"
+
+    @property
+    def outcome(self) -> str:
+        """Whether it passed, in a word."""
+        return {True: "passed", False: "failed", None: "undecided"}[self.passed]
+
+    def __repr__(self) -> str:
+        return f"Gate({self.name}: found {self.found}, required {self.required}; {self.outcome})"
+
+    def _repr_html_(self) -> str:
+        rows = {"gate": self.name, "required": self.required, "found": self.found}
+        return html_table((rows | {"outcome": self.outcome}).items())
 
     @property
     def room_used(self) -> float | None:

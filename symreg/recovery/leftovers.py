@@ -21,6 +21,7 @@ from scipy.stats import f as f_distribution
 
 from orbits.estimates import Estimate
 from orbits.force_samples import ForceSamples, axes_of, vectors
+from orbits.powers import scaled_columns
 from symreg.recovery.parts import (
     BROKEN,
     CENTRE,
@@ -47,7 +48,10 @@ from symreg.recovery.weak_path import (
 
 SURE = 1e-4
 """Chance of a part that is not there: with a dozen tried, one clean path in a thousand has one."""
+RANK = 1e-10
+"""Singular value, over the largest, of a combination of numbers left undetermined."""
 MOST_PARTS = 4
+"""Beside one another."""
 LEAST_SHARE = 3 * FLOOR
 """Of an acceleration: smaller parts are no more than what curves and sums leave."""
 NOISE_LIKE = 2.0
@@ -64,6 +68,7 @@ MOST_UNNAMED = 0.15
 MOST_ROWS = 2000
 """Of accelerations state by state: of neighbours, more say nothing new."""
 MOST_FREQUENCIES = 600
+"""Tried of a periodic field, from the lowest on."""
 FARTHEST = 0.3
 """Of the typical distance: how far from the origin a centre is looked for."""
 ROUNDS = 25
@@ -115,11 +120,6 @@ class Leftovers:
     def complete(self) -> bool:
         """Whether a law and forces that have a name leave nothing but noise."""
         return not self.unnamed and all(part.kind.joins for part in self.parts)
-
-    @property
-    def significant(self) -> bool:
-        """Whether there is anything."""
-        return bool(self.parts) or self.unnamed > 0
 
 
 def leftovers(samples: ForceSamples) -> Leftovers | None:
@@ -284,9 +284,8 @@ class _Fit:
 
 
 def _least_squares(design: np.ndarray, wanted: np.ndarray) -> _Fit:
-    scale = np.linalg.norm(design, axis=0)
-    scale[scale == 0] = 1.0
-    solution, _, rank, _ = np.linalg.lstsq(design / scale, wanted, rcond=1e-10)
+    scaled, scale = scaled_columns(design)
+    solution, _, rank, _ = np.linalg.lstsq(scaled, wanted, rcond=RANK)
     residual = wanted - design @ (solution / scale)
     return _Fit(float(residual @ residual), solution / scale, design, residual, int(rank))
 
@@ -332,10 +331,9 @@ class _Fitted:
     @cached_property
     def errors(self) -> np.ndarray:
         """Standard errors of all numbers, by the known errors of the rows or what is left."""
-        size = np.linalg.norm(self.fit.design, axis=0)
-        size[size == 0] = 1.0
-        _, values, turned = np.linalg.svd(self.fit.design / size, full_matrices=False)
-        values = np.maximum(values, 1e-10 * values[0])
+        scaled, size = scaled_columns(self.fit.design)
+        _, values, turned = np.linalg.svd(scaled, full_matrices=False)
+        values = np.maximum(values, RANK * values[0])
         return np.asarray(np.sqrt(self.scale * np.sum((turned / values[:, None]) ** 2, 0)) / size)
 
     def numbers(self, kind: Kind) -> tuple[np.ndarray, np.ndarray]:

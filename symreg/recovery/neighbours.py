@@ -14,6 +14,7 @@ import numpy as np
 import sympy
 from scipy.stats import qmc
 
+from orbits.statistics import TINY
 from symreg.fit.refine import (
     CLEARLY_BETTER,
     Law,
@@ -56,23 +57,28 @@ class Parting:
     inside: bool
 
 
+MOST_EDITS, ROUNDS = 200, 4
+"""Of a pool in all (a long formula has more, and gains less from them), and rounds of them."""
+CORRECTION, CORRECTED = 0.3, 3
+"""Largest small correction of a shorter form, rms, and how many forms and corrections are tried."""
+
+
 def widened(
     pool: Sequence[Law], samples: Samples, floor: float,
-    allowed: Callable[[Sequence[Law]], list[Law]] = list, rounds: int = 4, most: int = 200,
-    watch: Watch | None = None,
+    allowed: Callable[[Sequence[Law]], list[Law]] = list, watch: Watch | None = None,
 ) -> list[Law]:  # fmt: skip
     """A pool with its best formulas' neighbours, the best of those edited again.
 
-    The selected formula and the next best are edited, in so many rounds while an edit was better,
-    `most` edits in all (a long formula has more, and gains less from them). Only those that are
-    `allowed` join. A watch that ended left some untried: then no law may be called the only one.
+    The selected formula and the next best are edited, as long as an edit was better. Only those
+    that are `allowed` join. A watch that ended left some untried: then no law may be called the
+    only one.
     """
     watch = watch or Watch()
     n, pool = samples.n_effective, list(pool)
     known = {law.key for law in pool}
     edited: set[str] = set()
-    left = most
-    for _ in range(rounds):
+    left = MOST_EDITS
+    for _ in range(ROUNDS):
         chosen = preferred(pool, n, floor)
         longer = misfit_of(chosen, samples) < EXPLAINED  # else nothing is missing
         ranked = sorted(pool, key=lambda law: law.criterion(n, floor))
@@ -168,13 +174,11 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
             yield made
 
 
-def corrected(
-    expression: sympy.Expr, samples: Samples, largest: float = 0.3, count: int = 3
-) -> Iterator[sympy.Expr]:
+def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
     """A formula's shorter forms times 1 + c·m or 1/(1 + c·m), m a product of one or two features.
 
-    Where a law is a shorter one with a small correction, `largest` at most (rms), a table may
-    hardly tell how that depends on the features. The nearest of both are tried, `count` of each.
+    Where a law is a shorter one with a small correction, a table may hardly tell how that depends
+    on the features. The nearest of both are tried.
     """
     nodes = list(sympy.preorder_traversal(expression))
     shorter = {expression.xreplace({n: o}) for n in nodes for o in _shorter(n)} - {expression}
@@ -183,24 +187,24 @@ def corrected(
     for base in sorted(shorter, key=str):
         if not base.free_symbols or base.has(sympy.nan, sympy.zoo):
             continue
-        with np.errstate(all="ignore"):  # what is not finite is no smaller than `largest`
+        with np.errstate(all="ignore"):  # what is not finite is small
             ratio = samples.y / evaluate(base, samples.names, samples.X, constants)
             middle = float(np.median(ratio))
             departure = ratio / middle - 1
             size = float(np.sqrt(np.mean(departure**2)))
-        if size < largest:
+        if size < CORRECTION:
             departing.append((size, middle * base, departure))
-    nearest = sorted(departing, key=lambda each: each[0])[:count]
+    nearest = sorted(departing, key=lambda each: each[0])[:CORRECTED]
     departures = np.array([departure - departure.mean() for *_, departure in nearest])
     slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []
     with np.errstate(all="ignore"):
         for product, column in _products(expression, samples) if nearest else ():
             centred = column - column.mean()
-            size = max(float(centred @ centred), np.finfo(float).tiny)
+            size = max(float(centred @ centred), TINY)
             slope = departures @ centred / size
             slopes.append((product, slope, slope**2 * size))
     for k, (_, base, _) in enumerate(nearest):
-        for product, slope, _ in sorted(slopes, key=lambda each: -each[2][k])[:count]:
+        for product, slope, _ in sorted(slopes, key=lambda each: -each[2][k])[:CORRECTED]:
             change = sympy.Float(slope[k]) * product
             yield base * (1 + change)
             yield base / (1 - change)
@@ -209,8 +213,7 @@ def corrected(
 def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.Expr, np.ndarray]]:
     """Products of powers, -2 to 2, of one or two features, and their values by row.
 
-    One at a time: all of a wide table would fill the memory. There, with more than 20 features, one
-    of two is the formula's own: a thousand features have half a million pairs.
+    One at a time: all of a wide table would fill the memory. There one of two is the formula's own.
     """
     symbols = feature_symbols(samples.names, samples.X)
     powers = [
@@ -218,7 +221,7 @@ def _products(expression: sympy.Expr, samples: Samples) -> Iterator[tuple[sympy.
         for symbol, column in zip(symbols, samples.X.T, strict=True)
     ]
     own = {symbol.name for symbol in expression.free_symbols}
-    wide = len(symbols) > 20
+    wide = len(symbols) > 20  # a thousand features have half a million pairs
     pairs = (
         (a * b, x * y)
         for (first, one), (second, other) in itertools.combinations(

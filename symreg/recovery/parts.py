@@ -13,6 +13,7 @@ from jaxtyping import Float
 from scipy.interpolate import BSpline
 
 from orbits.estimates import Estimate
+from orbits.statistics import TINY
 from orbits.units import GivenUnits
 from orbits.whole_field import PARTS, field_terms
 from symreg.recovery.weak_path import Path, Vectors
@@ -67,7 +68,7 @@ class Kind:
         if self.frequency:
             (a, b), (da, db) = np.split(values, 2), np.split(errors, 2)
             values = np.hypot(a, b)
-            errors = np.hypot(a * da, b * db) / np.maximum(values, 1e-300)
+            errors = np.hypot(a * da, b * db) / np.maximum(values, TINY)
         elif self.form:
             values, errors = values[-1:], errors[-1:]
         return tuple(map(Estimate.of, values.tolist(), errors.tolist()))

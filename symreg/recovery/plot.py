@@ -11,13 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from orbits.options import checked
-from orbits.palette import COLORS, CYCLE
+from orbits.palette import COLORS, CYCLE, LEGEND
 from orbits.plot import labelled
 from orbits.printing import shortened
+from orbits.statistics import is_wide
 from symreg.formulas.expressions import complexity
-
-WIDE = 10.0
-"""Positive values that span more than this get a logarithmic axis."""
 
 
 class Law(Protocol):
@@ -59,11 +57,11 @@ def plot_law(law: Law) -> Axes:
     below.scatter(place, 100 * (measured / predicted - 1), s=12, color=CYCLE[0], linewidths=0)
     below.axhline(0, color=COLORS["reference"], linewidth=1)
     for axes, numbers in ((above.set_yscale, measured), (above.set_xscale, place)):
-        if numbers.min() > 0 and numbers.max() > WIDE * numbers.min():
+        if is_wide(numbers):
             axes("log")
     above.set_ylabel(target)
     below.set(xlabel=alone or "the law's value", ylabel="residual (%)")
-    above.legend(fontsize=8, frameon=False)
+    above.legend(**LEGEND)
     return above
 
 

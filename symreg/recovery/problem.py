@@ -9,6 +9,7 @@ import pandas as pd
 
 from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN, parse_law
+from orbits.statistics import TINY
 from orbits.tables import Source, named_rows, read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
@@ -307,7 +308,7 @@ def _vector(source: Source, config: RecoverConfig) -> Problem:
         raise ValueError("the table has rows at the origin; a direction to the centre needs r > 0.")
     inward = -np.sum(position * vector, axis=1) / r
     size = np.sum(vector**2, axis=1)
-    across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), 1e-300))
+    across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), TINY))
     written = written_names(("attraction", "r", *others))
     renamed = {name: text for name, text in written.items() if name != text}
     table = _copied(read.table.assign(r=r, attraction=inward), renamed)

@@ -5,7 +5,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from orbits.derivatives.accelerations import measure_forces
 from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
-from orbits.printing import plural
+from orbits.printing import in_percent, plural
 from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
 from orbits.tables import as_table
@@ -55,6 +55,7 @@ from symreg.recovery.result import (
     Quantity,
     Recovery,
     Status,
+    numbers_of,
 )
 from symreg.recovery.selection import RESAMPLES, Search
 from symreg.recovery.textbook_laws import recognised_laws
@@ -237,7 +238,8 @@ def _result(
         reference=reference,
         expression=shown("its text", lambda: written(shortest), str(shortest)),
         written=shown(
-            "simple numbers", lambda: _as_written(shortest, finding), str(rounded(shortest, 6))
+            "simple numbers", lambda: _as_written(shortest, finding, tuple(coefficients.values())),
+            str(rounded(shortest, 6)),
         ),
         raw_expression=shown(
             "the engine's text",
@@ -341,13 +343,16 @@ def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
     return {name: (float(column.min()), float(column.max())) for name, column in columns}
 
 
-def _as_written(formula: sympy.Expr, finding: Finding) -> str:
+def _as_written(formula: sympy.Expr, finding: Finding, numbers: Sequence[Quantity]) -> str:
     """The formula as one would write it: no number has more digits than its interval, and what
     simple numbers simplify is simplified."""
-    values = {float(each.value): each for each in finding.intervals if each.value is not None}
-    text = simple_numbers(formula, values)
-    # a constant of every group is a symbol, and has no value
-    done = text.atoms(sympy.Float) or finding.selection.grouped
+    grouped, spread = finding.selection.grouped, finding.covariance
+    if grouped is not None:  # a constant of every group is a symbol, and has no value
+        shared = grouped.places[0, grouped.is_shared]
+        numbers = [numbers[place] for place in shared]
+        spread = spread[np.ix_(shared, shared)] if spread.ndim == 2 else spread
+    text = simple_numbers(formula, numbers, numbers_of(numbers, spread))
+    done = text.atoms(sympy.Float) or grouped
     said = sympy.sstr(text if done else simplest(text, finding.samples))
     return re.sub(r"(?<=\d)\.(?!\d)", "", said)  # sympy writes a rounded 39 as `39.`
 
@@ -360,7 +365,7 @@ def noise_of(finding: Finding) -> str:
         of_root = np.std((samples.y - predicted) / root_of(predicted))
         sizes = {
             "additive": f"additive, {np.std(samples.y - predicted):.2g}",
-            "relative": f"relative, {100 * np.std(samples.y / predicted):.2g} %",
+            "relative": f"relative, {in_percent(np.std(samples.y / predicted))}",
             "counts": f"of counts, {of_root:.2g} times their square roots",
             "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
         }

@@ -1,7 +1,7 @@
 """A recovery's result with its evidence: the object that `symreg.recover` returns."""
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -63,6 +63,15 @@ class Quantity(Estimate):
     def holds_truth(self) -> bool | None:
         """Whether the interval contains the truth; None if either is unknown."""
         return None if self.truth is None or self.half_width is None else self.truth in self
+
+
+def numbers_of(
+    quantities: Sequence[Quantity], covariance: Sequence[Sequence[float]] | np.ndarray
+) -> list[sympy.Number]:
+    """A law's numbers in what is written and predicted: as fitted, or simple ones that the rows do
+    not tell from these. One with a unit is as fitted: which is simple is a matter of the unit."""
+    plain = [q if q.unit in (None, ONE.text) else Estimate(q.value) for q in quantities]
+    return simple_together(plain, covariance)
 
 
 @dataclass(frozen=True)
@@ -255,10 +264,8 @@ class Recovery(Result):
         fitted = {name: quantity.value for name, quantity in self.coefficients.items()}
         text, values = self.expression, dict[str, sympy.Number]()
         if self.form and None not in fitted.values():
-            text, numbers = self.form, list(self.coefficients.values())
-            # with a unit, which is simple is a matter of the unit
-            known = self.covariance if all(n.unit in (None, ONE.text) for n in numbers) else ()
-            values = dict(zip(fitted, simple_together(numbers, known), strict=True))
+            numbers = numbers_of(tuple(self.coefficients.values()), self.covariance)
+            text, values = self.form, dict(zip(fitted, numbers, strict=True))
         if (groups := self.per_group) is not None:
             text = groups.form
             shared = {name: of[0] for name, of in groups.constants.items() if len(of) == 1}
@@ -483,7 +490,7 @@ class Recovery(Result):
         if self.reference is None:
             return f"Recovery({self.expression}; {status})"
         status += ", recovered" if self.recovered else ", not recovered"
-        return f"Recovery({self.expression}; {status}; {self.verdict} beside {self.reference})"
+        return f"Recovery({self.expression}; {status}; {self.reference}: {self.verdict})"
 
     def __str__(self) -> str:
         """The law and its numbers as a table, and the conclusion."""

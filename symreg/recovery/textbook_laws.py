@@ -109,6 +109,7 @@ def recognised_laws(
 def _forms(formula: str, mapping: Mapping[str, sympy.Symbol]) -> set[str]:
     """The skeletons of a formula with a table's own symbols, a constant in front or not."""
     parsed = parse_expression(formula)
+    # no simple numbers, and all different
     numbers = {
         s: mapping.get(s.name, sympy.Float(1.25 + 0.1 * i))
         for i, s in enumerate(sorted(parsed.free_symbols, key=str))

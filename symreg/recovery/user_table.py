@@ -3,6 +3,7 @@
 import keyword
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,8 +33,8 @@ from symreg.recovery.config import words
 
 LARGEST_TARGET = TYPED.number / 10
 """Of a target's numbers, so that a formula can hold them, and of their standard errors."""
-LEAST_ROWS = 5
-FEW_ROWS = 20
+LEAST_ROWS, FEW_ROWS = 5, 20
+"""Without which nothing is searched, or is searched with a warning."""
 MOST_GROUPS = 500
 """With their own constants."""
 MOST_ROWS = 50_000
@@ -411,7 +412,7 @@ def _label(label: Any) -> str | int | float:
     """A label of Python's own types: a whole number is an int where no float holds it."""
     if isinstance(label, str):
         return label
-    large = isinstance(label, (int, np.integer)) and abs(int(label)) >= 2**53
+    large = isinstance(label, (int, np.integer)) and abs(int(label)) >= 2**sys.float_info.mant_dig
     return int(label) if large else float(label)
 
 

@@ -24,6 +24,7 @@ from scipy.linalg import solve_triangular
 from orbits.derivatives.bumps import bump
 from orbits.derivatives.methods import truncation
 from orbits.force_samples import ForceSamples, axes_of, vectors
+from orbits.statistics import TINY
 
 NARROWEST, WIDEST = 6, 60
 """Samples in half a bump."""
@@ -95,7 +96,7 @@ class PointRows:
 
     def __init__(self, acceleration: Vectors, error: Vectors) -> None:
         size = np.linalg.norm(acceleration, axis=1)[:, None]
-        self.weight = 1 / np.maximum(np.hypot(error, CURVE_ERROR * size), np.finfo(float).tiny)
+        self.weight = 1 / np.maximum(np.hypot(error, CURVE_ERROR * size), TINY)
         self.wanted = (acceleration * self.weight).ravel()
 
     def rows(self, accelerations: Float[np.ndarray, "row axis column"]) -> np.ndarray:
@@ -103,7 +104,7 @@ class PointRows:
         return (accelerations * self.weight[:, :, None]).reshape(self.wanted.size, -1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def _bumps(half_width: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
     """(bump, time) phi and phi'' by the number of samples, phi of sum one."""
     phi, second = bump(half_width)
@@ -125,7 +126,7 @@ class WeakPath:
         size = np.linalg.norm(acceleration, axis=1)
         turning = max(
             float(np.quantile(np.linalg.norm(np.diff(values, axis=0), axis=1)
-                              / np.linalg.norm(values, axis=1)[1:].clip(1e-300), 0.98))
+                              / np.linalg.norm(values, axis=1)[1:].clip(TINY), 0.98))
             for values in (path.velocity, acceleration)
         )  # fmt: skip
         half = int(np.clip(ANGLE / max(turning, 1e-9), NARROWEST, WIDEST))

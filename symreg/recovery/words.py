@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
+from orbits.printing import in_percent
 from orbits.units import parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import Gate
@@ -155,7 +156,7 @@ def _summary(result: Recovery) -> dict[str, str]:
             for name, each in result.exponents.items()
             if each.value is not None
         }
-    compared = f"none; beside {result.reference}: {IN_WORDS[result.verdict]}"
+    compared = f"none; compared with {result.reference}: {IN_WORDS[result.verdict]}"
     if result.reference is None:
         compared = " or ".join(result.forms) or "none"
     if result.noise:
@@ -242,7 +243,7 @@ def _size(error: float | None) -> str:
     """A relative error: `0.4 %`, or `6e-08` if it is tiny."""
     if error is None or not math.isfinite(error):
         return "an unknown error"
-    return f"{100 * error:.2g} %" if error >= 1e-5 else f"{error:.1g}"
+    return in_percent(error) if error >= 1e-5 else f"{error:.1g}"
 
 
 def _rivals(result: Recovery) -> list[str]:

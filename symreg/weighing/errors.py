@@ -6,6 +6,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from orbits.derivatives.noise import white_noise
+from orbits.powers import scaled_columns
+from orbits.statistics import TINY
 from symreg.weighing.fit import NULL, LawFit, solved
 from symreg.weighing.weak import Equations
 
@@ -15,7 +17,6 @@ CHANCE = 4.0
 """Standard errors by which a mean square must exceed the noise's to be something else."""
 BLOCKS = 5
 """Parts of the time, left out one at a time."""
-TINY = 1e-300
 STEP = 1e-5
 """Relative step of dg/dr."""
 
@@ -85,10 +86,8 @@ def rough_covariance(equations: Equations, fit: LawFit) -> np.ndarray:
 
 def _estimator(fit: LawFit) -> tuple[np.ndarray, np.ndarray]:
     """(estimate, row) sensitivity of the estimates to rows, and which are undetermined."""
-    weighted = fit.jacobian * fit.weights[:, None]
-    scale = np.linalg.norm(weighted, axis=0)
-    scale[scale == 0] = 1.0
-    u, s, vt = np.linalg.svd(weighted / scale, full_matrices=False)
+    weighted, scale = scaled_columns(fit.jacobian * fit.weights[:, None])
+    u, s, vt = np.linalg.svd(weighted, full_matrices=False)
     determined = s > NULL * s[0]
     free = np.sum(vt[~determined] ** 2, axis=0) > 1e-6
     inverse = (vt[determined].T / s[determined]) @ u[:, determined].T

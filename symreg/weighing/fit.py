@@ -6,12 +6,15 @@ from functools import partial
 
 import numpy as np
 
+from orbits.powers import scaled_columns
+from orbits.statistics import TINY
 from symreg.weighing.shapes import Parameters, Power, Shape
 from symreg.weighing.weak import Equations
 
 ROUNDS = 12
 """Of new weights, each after a few Gauss-Newton steps."""
 STEPS = 25
+"""Of Gauss and Newton, at most."""
 SETTLED = 1e-6
 """Relative change of the weighted residuals that ends the fit."""
 NULL = 1e-9
@@ -76,9 +79,8 @@ def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.nd
     weighted = design * weights[:, None]
     if not np.all(np.isfinite(weighted)):
         return np.full(design.shape[1], np.nan)
-    scale = np.linalg.norm(weighted, axis=0)
-    scale[scale == 0] = 1.0
-    solution = np.linalg.lstsq(weighted / scale, target * weights, rcond=NULL)[0]
+    scaled, scale = scaled_columns(weighted)
+    solution = np.linalg.lstsq(scaled, target * weights, rcond=NULL)[0]
     return np.asarray(solution / scale)
 
 
@@ -158,7 +160,7 @@ def _descended(equations: Equations, fit: LawFit, extra: np.ndarray, steps: int 
         # the parameters are searched, along Gauss-Newton's direction for both together.
         step = solved(fit.jacobian, fit.residuals, fit.weights)
         # no parameter moves further: exponents, logarithms and coefficients are of order one
-        share = min(1.0, 1.0 / max(float(np.max(np.abs(step[count:]))), 1e-300))
+        share = min(1.0, 1.0 / max(float(np.max(np.abs(step[count:]))), TINY))
         gained = None
         # rounding of a parameter
         if np.max(np.abs(step[count:])) < 1e-13:

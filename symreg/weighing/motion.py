@@ -14,7 +14,9 @@ from scipy.optimize import least_squares
 
 from orbits.elements import conic_from_state
 from orbits.forces import ForceLaw
+from orbits.powers import scaled_columns
 from orbits.simulators import SIMULATORS, IntegrationError, States
+from orbits.statistics import TINY
 from orbits.units import G
 from symreg.formulas.watch import Watch
 
@@ -297,7 +299,7 @@ class MotionFit:
         power = np.abs(np.fft.rfft(residuals, 2 * count, axis=0)) ** 2
         # part of the record over which the residuals' correlation is measured
         covariance = np.fft.irfft(power, axis=0)[: max(2, int(0.1 * count))]
-        correlation = covariance / np.maximum(covariance[0], 1e-300)
+        correlation = covariance / np.maximum(covariance[0], TINY)
         # Residuals of a wrong model are waves, not noise: the variance of a mean of them is larger
         # by 1 + 2 sum rho(lag), counted up to the first lag at which nothing is left of rho.
         within = np.cumprod(correlation > 0.05, axis=0)
@@ -316,10 +318,8 @@ class MotionFit:
         Residuals widen it by their size and correlation time, and by how the motion changes if a
         fifth of the time is left out.
         """
-        weighted = self.jacobian / np.sqrt(self.inflation)[:, None]
-        scale = np.linalg.norm(weighted, axis=0)
-        scale[scale == 0] = 1.0
-        s, vt = np.linalg.svd(weighted / scale, full_matrices=False)[1:]
+        weighted, scale = scaled_columns(self.jacobian / np.sqrt(self.inflation)[:, None])
+        s, vt = np.linalg.svd(weighted, full_matrices=False)[1:]
         spread = vt.T / np.maximum(s, NULL * s[0]) / scale[:, None]
         covariance = spread @ spread.T
         if np.max(self.by_body) > BEYOND:
@@ -328,10 +328,9 @@ class MotionFit:
 
     def _of_parts(self) -> np.ndarray:
         """(parameter, parameter) by jackknife over parts of the time."""
-        scale = np.linalg.norm(self.jacobian, axis=0)
-        scale[scale == 0] = 1.0
+        scaled, scale = scaled_columns(self.jacobian)
         shape = (len(self.problem.target), -1, len(scale))
-        jacobian = (self.jacobian / scale).reshape(shape)
+        jacobian = scaled.reshape(shape)
         residuals = self.residuals.reshape(shape[:2])
         shifts = []
         for part in np.array_split(np.arange(shape[0]), BLOCKS):
@@ -377,4 +376,4 @@ def gain(before: MotionFit, after: MotionFit) -> float:
     """
     count = np.mean(before.problem.target.shape[0] / after.alike, axis=1) * before.problem.axes
     ratio = np.maximum(before.by_body, 1.0) / np.maximum(after.by_body, 1.0)
-    return float(np.sum(2 * count * np.log(np.maximum(ratio, 1e-300))))
+    return float(np.sum(2 * count * np.log(np.maximum(ratio, TINY))))

@@ -21,6 +21,7 @@ LARGEST = 20.0
 LENGTHS = (-0.3, 0.1, 0.5, 1.0)
 """Where a length starts, in log r from the least distance (0) to the largest (1)."""
 CURVE_DEGREE = 3
+"""A cubic spline."""
 CURVE_SPAN = 0.6
 """Range of log r that one knot of the free curve spans."""
 CURVE_KNOTS = (3, 8)

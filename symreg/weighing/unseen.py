@@ -18,6 +18,7 @@ import numpy as np
 
 from orbits.elements import period
 from orbits.estimates import STANDARD_ERRORS
+from orbits.statistics import TINY
 from orbits.units import G
 from symreg.formulas.watch import Watch
 from symreg.weighing.motion import (
@@ -34,7 +35,7 @@ LONGITUDES = 24
 """Of the circular orbits tried."""
 INNERMOST, OUTERMOST = 0.3, 4.0
 """Radii tried: times that of the first body, and of the last."""
-TINY = 1e-12
+LEAST = 1e-12
 """Negligible rise of the sum of squares."""
 FEWEST = 2
 """Bodies in the search besides the centre, if there are as many."""
@@ -206,7 +207,7 @@ def valley(fitted: MotionFit) -> Valley:
         inside = max((k for k, root in enumerate(roots) if root <= STANDARD_ERRORS), default=0)
         end = side[inside].vector
         if inside + 1 < len(side):
-            part = (STANDARD_ERRORS - roots[inside]) / max(roots[inside + 1] - roots[inside], TINY)
+            part = (STANDARD_ERRORS - roots[inside]) / max(roots[inside + 1] - roots[inside], LEAST)
             end = end + np.clip(part, 0, 1) * (side[inside + 1].vector - end)
         ends.append(end)
     return Valley(best, np.array(ends))
@@ -292,15 +293,16 @@ def _candidates(rough: MotionFit, watch: Watch) -> list[Motion]:
         # mass is (p . residual)/(p . p), and it gains (p . residual)^2/(p . p) of the squares.
         moved = (predicted(rows, mass) - base) / mass
         moved -= (moved @ own) @ own.T
-        square = np.maximum(np.sum(moved**2, axis=1), 1e-300)
+        square = np.maximum(np.sum(moved**2, axis=1), TINY)
         along = -(moved @ residuals)
         masses[rows] = along / square
         gains[rows] = np.where(along > 0, along**2 / square, 0.0)
     table = gains.reshape(len(sizes), LONGITUDES)
     around = np.pad(table, ((1, 1), (0, 0)), constant_values=-1.0)
     around = np.pad(around, ((0, 0), (1, 1)), mode="wrap")
+    # of each and its eight neighbours
     windows = np.lib.stride_tricks.sliding_window_view(around, (3, 3))
-    peaks = np.flatnonzero((table >= windows.max(axis=(2, 3))) & (table > 0))
+    peaks = np.flatnonzero((table >= windows.max(axis=(-2, -1))) & (table > 0))
     shell = (np.log(sizes / sizes[-1]) / SHELL).astype(int).repeat(LONGITUDES)
     peaks = peaks[np.argsort(-gains[peaks])]
     best = [k for one in np.unique(shell) for k in peaks[shell[peaks] == one][:REFINED]]

@@ -211,7 +211,7 @@ class Equations:
         """Gets the progress of work on them."""
         first = 0 if system.inertial else 1
         self.seen = range(first, system.bodies)
-        stretches, axes = system.position.shape[0], system.position.shape[3]
+        stretches, axes = system.position.shape[0], system.position.shape[-1]
         sizes = [s.phi.shape[0] * stretches * axes for s in self.sets for _ in self.seen]
         self.group = np.repeat(np.arange(len(sizes)), sizes)
         """(row,) index of the width and body."""
@@ -263,33 +263,27 @@ class Equations:
 
     def by_body(self, strength: Field) -> np.ndarray:
         """(row, body) effect of each body's unit mass on every row, under g(r)."""
-        n = self.system.bodies
-        blocks = []
-        for integrals in self.pair_integrals(strength):
-            block = np.zeros((n, integrals.shape[0], integrals.shape[1], integrals.shape[3], n))
-            for k, pair in enumerate(self.system.pairs):
-                block[pair.i, ..., pair.j] = integrals[:, :, k]
-                block[pair.j, ..., pair.i] = -integrals[:, :, k]
-            if not self.system.inertial:
-                # relative to the first body, whose own acceleration is subtracted from all
-                block = block[1:] - block[:1]
-            blocks.append(block.reshape(-1, n))
-        return np.concatenate(blocks)
+        pairs = [(pair.j, pair.i) for pair in self.system.pairs]
+        return self._effects(strength, np.ones(self.system.bodies), pairs)
 
     def by_pair(self, strength: Field, masses: np.ndarray) -> np.ndarray:
         """(row, pair) effect of every pair's attraction on every row, for given masses."""
-        n = self.system.bodies
-        blocks = []
+        return self._effects(strength, masses, [(k, k) for k in range(len(self.system.pairs))])
+
+    def _effects(
+        self, strength: Field, masses: np.ndarray, columns: Sequence[tuple[int, int]]
+    ) -> np.ndarray:
+        """(row, column) effects of every pair, which go to a column for either body's pull."""
+        count, blocks = 1 + max(map(max, columns)), []
         for integrals in self.pair_integrals(strength):
-            block = np.zeros(
-                (n, integrals.shape[0], integrals.shape[1], integrals.shape[3], integrals.shape[2])
-            )
-            for k, pair in enumerate(self.system.pairs):
-                block[pair.i, ..., k] = masses[pair.j] * integrals[:, :, k]
-                block[pair.j, ..., k] = -masses[pair.i] * integrals[:, :, k]
+            block = np.zeros((len(masses), *integrals.shape[:2], integrals.shape[-1], count))
+            for k, (pair, (by_j, by_i)) in enumerate(zip(self.system.pairs, columns, strict=True)):
+                block[pair.i, ..., by_j] = masses[pair.j] * integrals[:, :, k]
+                block[pair.j, ..., by_i] = -masses[pair.i] * integrals[:, :, k]
             if not self.system.inertial:
+                # relative to the first body, whose own acceleration is subtracted from all
                 block = block[1:] - block[:1]
-            blocks.append(block.reshape(-1, len(self.system.pairs)))
+            blocks.append(block.reshape(-1, count))
         return np.concatenate(blocks)
 
     def by_shape(self, strengths: Sequence[Field], masses: np.ndarray) -> np.ndarray:

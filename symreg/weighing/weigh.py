@@ -271,7 +271,7 @@ def _parameters(fit: LawFit, errors: Errors, units: GivenUnits) -> dict[str, Est
             ends = (estimate.value, estimate.low, estimate.high)
             # finite, as JSON needs it
             finite = (float(np.exp(min(end or 0.0, 700.0))) for end in ends)
-            name, estimate = name[4:], Estimate(*finite)
+            name, estimate = name.removeprefix("log_"), Estimate(*finite)
         parameters[name] = estimate.times(units.factor(fit.shape.lengths.get(name, 0.0), 0))
     return parameters
 

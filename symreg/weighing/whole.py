@@ -115,15 +115,16 @@ def _unseen(system: System, search: UnseenSearch) -> Unseen:
         return np.column_stack([mass[:, -1], *elements, *places])
 
     value, error = fitted.spread(values)
+    first = 3  # behind mass, size and eccentricity
     half = STANDARD_ERRORS * error
     low, high = value - half, value + half
     if len(along.ends):
         ends = values(along.ends)
-        turned = slice(3 + PLACES, 3 + 2 * PLACES)
+        turned = slice(first + PLACES, first + 2 * PLACES)  # longitudes, within half a turn
         ends[:, turned] = value[turned] + (ends[:, turned] - value[turned] + 180) % 360 - 180
         low, high = np.minimum(low, ends.min(axis=0)), np.maximum(high, ends.max(axis=0))
     estimates = [Estimate(*map(float, row)) for row in zip(value, low, high, strict=True)]
-    places = [tuple(estimates[3 + PLACES * k : 3 + PLACES * (k + 1)]) for k in range(3)]
+    places = [tuple(estimates[at : at + PLACES]) for at in range(first, len(estimates), PLACES)]
     return Unseen(
         mass=estimates[0],
         semi_major_axis=estimates[1],
@@ -158,7 +159,7 @@ def _relativity(system: System, fitted: MotionFit) -> Relativity:
     advance = 6 * np.pi * gm / (SPEED_OF_LIGHT**2 * size * (1 - eccentricity**2))
     # in a century
     turns = 100.0 / period(np.abs(size), gm)
-    rates = np.where(size > 0, advance * turns, 0.0) * (np.degrees(1.0) * 3600)
+    rates = np.where(size > 0, advance * turns, 0.0) * (np.degrees(1.0) * 3600)  # seconds of arc
     most = int(np.argmax(rates))
     by_einstein = float(rates[most])
     return Relativity(

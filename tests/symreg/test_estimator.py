@@ -1,13 +1,16 @@
 """The search as a scikit-learn estimator."""
 
+import inspect
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 import sympy
 import torch
 import xarray as xr
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -36,6 +39,28 @@ def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
     if check.func.__name__ == "check_sample_weight_equivalence_on_dense_data":
         pytest.xfail(WEIGHTS)  # at once: the check itself takes longer than all others together
     check(estimator)
+
+
+def test_standard_errors_and_groups_are_routed_to_it(monkeypatch):
+    """scikit-learn cuts what `set_fit_request` names as it cuts the rows, and refuses the rest."""
+    X, y = gravity(60)
+    seen, fit = [], LawRegressor.fit
+
+    def told(self, X, y, sigma=None, **others):
+        seen.append(sigma)
+        return fit(self, X, y, sigma=sigma, **others)
+
+    told.__signature__ = inspect.signature(fit)
+    monkeypatch.setattr(LawRegressor, "fit", told)
+    sigma = 0.01 * y.to_numpy()
+    model = LawRegressor(form="k*m1*m2/r**2", null=False)
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(UnsetMetadataPassedError, match="sigma"):
+            cross_val_score(model, X, y, cv=3, params={"sigma": sigma}, error_score="raise")
+        asked = make_pipeline(FunctionTransformer(), model.set_fit_request(sigma=True))
+        scores = cross_val_score(asked, X, y, cv=3, params={"sigma": sigma}, error_score="raise")
+    np.testing.assert_allclose(scores, 1)
+    np.testing.assert_array_equal(seen[0], sigma[20:])
 
 
 def test_it_finds_what_recover_finds():

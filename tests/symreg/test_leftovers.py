@@ -123,7 +123,7 @@ def test_small_forces_are_named_under_noise(name, rates):
 def test_nothing_is_left_of_a_clean_motion(power, noise):
     x = noisy(moved(lambda s, x, v: -GM * x * np.linalg.norm(x) ** (power - 1)), noise)
     left = leftovers(forces(TIMES, x))
-    assert not left.significant
+    assert [*left.parts, left.unnamed] == [0]
     assert left.complete
 
 
@@ -132,13 +132,14 @@ def test_coarse_sampling_at_the_pericentre_is_nothing_left(noise):
     start, t = [1.2, 0.0, 0.0, 3.2], np.linspace(0, 3, 400)
     x = noisy(moved(lambda s, x, v: kepler(x), start, t), noise)
     left = leftovers(forces(t, x))
-    assert not left.significant
+    assert [*left.parts, left.unnamed] == [0]
 
 
 def test_a_centre_that_is_not_sure_leaves_nothing_of_itself():
     for seed in range(3):
         x = noisy(moved(lambda s, x, v: kepler(x), [0.75, 0, 0.3, 6.2], TIMES / 2), 1e-5, seed)
-        assert not leftovers(forces(TIMES / 2, x)).significant
+        left = leftovers(forces(TIMES / 2, x))
+        assert [*left.parts, left.unnamed] == [0]
 
 
 def test_a_centre_never_runs_away():
@@ -203,7 +204,8 @@ def test_nothing_is_left_of_circles_with_noise():
     for seed, (e, noise) in enumerate(((0.01, 1e-4), (0.002, 1e-3), (0.05, 3e-3), (0.001, 1e-6))):
         t = np.linspace(0, 6, 500)
         x = noisy(moved(lambda s, x, v: kepler(x), [1 - e, 0, 0, speed(e)], t), noise, seed)
-        assert not leftovers(forces(t, x)).significant
+        left = leftovers(forces(t, x))
+        assert [*left.parts, left.unnamed] == [0]
 
 
 @pytest.mark.parametrize(

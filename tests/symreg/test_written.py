@@ -1,11 +1,13 @@
 """A formula as a person would write it: the same function, never longer."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import symreg
 from orbits.estimates import Estimate
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, symbol, written
@@ -46,6 +48,14 @@ def told(formula):
             2**0.5 * sympy.sqrt((X**2 / 2 - 3.37 * X * Y + 5.67845 * Y**2) / (7.73 - X)),
             "Abs(x - 3.37*y)/sqrt(7.73 - x)",
         ),
+        (84476.1875 / (X**3 + 43 * X**2 + 462.25 * X), "84476.2/(x*(x + 21.5)**2)"),
+        ((8.314 * Y * X**2 - 3.64 * X + 0.155428) / (X**3 - 0.0427 * X**2),
+         "8.314*y/(x - 0.0427) - 3.64/x**2"),
+        (2.7 * Y * X**2 - 7.02 * Y * X + 4.563 * Y + 1.62 * X**2 - 4.212 * X + 2.7378,
+         "2.7*(x - 1.3)**2*(y + 0.6)"),
+        (39886.8 * X / (100.698 * X**2 + 1) ** 1.5, "39.4728*x/(x**2 + 0.00993068)**(3/2)"),
+        (40.78 / (X + 0.0256) ** 2, "40.78/(x + 0.0256)**2"),
+        (-3.1 * sympy.exp(-1.2 * X) + 17.4 * X**0.4, "17.4*x**0.4 - 3.1*exp(-1.2*x)"),
     ],
 )  # fmt: skip
 def test_formulas_are_written_as_one_would(formula, text):
@@ -112,7 +122,10 @@ def test_what_is_written_is_what_was_fitted_and_never_longer(formula):
 
 def test_numbers_are_simple_where_a_narrow_interval_says_so():
     def of(value, half):
-        return simple_numbers(sympy.Float(value) * X, {value: Estimate.of(value, half / 1.96)})
+        numbers = [Estimate.of(value, half / 1.96)]
+        return simple_numbers(
+            sympy.Float(value) * X, numbers, simple_together(numbers, [[(half / 1.96) ** 2]])
+        )
 
     assert of(1.99554, 0.01) == 2 * X
     assert of(0.2499, 0.0005) == X / 4
@@ -152,6 +165,23 @@ def test_numbers_are_simple_only_together():
     assert simple_together(numbers, alike) == [sympy.Float(2.004), sympy.Float(2.996)]
     assert simple_together(numbers, opposed) == [2, 3]
     assert simple_together(numbers, ()) == [sympy.Float(2.004), sympy.Float(2.996)]
+
+
+def test_what_is_written_is_what_is_predicted():
+    # both numbers are simple within their intervals, whose errors are opposed, and together not
+    x = np.linspace(10, 11, 200)
+    design = np.column_stack([np.ones(200), x])
+    noise = np.random.default_rng(0).normal(size=200)
+    noise -= design @ np.linalg.lstsq(design, noise)[0]
+    covariance = noise @ noise / 198 * np.linalg.inv(design.T @ design)
+    scale = 0.004 / np.sqrt(covariance[0, 0])
+    numbers = np.array([2.0, 3.0]) + scale * np.sqrt(np.diag(covariance))
+    table = pd.DataFrame({"x": x, "y": design @ numbers + scale * noise})
+    law = symreg.recover(table, target="y", features="x", form="a + b*x", null=False)
+    assert [near in law.coefficients[name] for name, near in (("a", 2), ("b", 3))] == [True, True]
+    said = float(law.sympy(law.written).subs(X, 10))
+    assert said == pytest.approx(law.predict({"x": [10.0]})[0], abs=2e-4)
+    assert said > 32.005  # 2 + 3·10 = 32
 
 
 def test_a_simple_number_is_a_small_fraction_and_no_large_float():

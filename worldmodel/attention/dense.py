@@ -23,6 +23,10 @@ KEPT = 2**28
 """Of a matrix of which all tiles are kept: 0.5 GB in float32 if causal."""
 
 
+UNSHARPENED = 3
+"""Rows from the first on in which the offset O of LSSAR is 0."""
+
+
 def smallest_kept(dtype: torch.dtype, p: float) -> float:
     """The excess, relative to the row's largest, below which its p-th power counts as 0.
 
@@ -42,8 +46,8 @@ def row_offset(
     peak: Float[Tensor, "... query 1"], number: Float[Tensor, "query 1"]
 ) -> Float[Tensor, "... query 1"]:
     """O of LSSAR for each row, from its largest A·N and its number (from 1): 1, but 0 in the first
-    three rows and where 1 would leave nothing."""
-    sharp = (number > 3) & (peak > 1 + excess_noise(peak.dtype))
+    rows and where 1 would leave nothing."""
+    sharp = (number > UNSHARPENED) & (peak > 1 + excess_noise(peak.dtype))
     return sharp.to(peak.dtype)
 
 

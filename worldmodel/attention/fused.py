@@ -38,7 +38,7 @@ from torch.nn.attention.flex_attention import (
 from torch.nn.functional import normalize, softplus
 
 from worldmodel.attention.base import Visible
-from worldmodel.attention.dense import excess_noise
+from worldmodel.attention.dense import UNSHARPENED, excess_noise
 
 try:
     from worldmodel.attention import kernel
@@ -86,7 +86,7 @@ def flex_passes(
     # offset O is 1 from the fourth row on. A row whose weights are all equal has none left above 1
     # (its log-sum-exp is −∞): it is made again with O = 0, as the dense form has it.
     unit = count * (-lse.detach()).exp()
-    past_third = torch.arange(q.shape[-2], device=q.device) + visible.query_offset >= 3
+    past_third = torch.arange(q.shape[-2], device=q.device) + visible.query_offset >= UNSHARPENED
     offset = past_third.to(unit.dtype).expand_as(unit).contiguous()
     output, lse_sharp = _flex(q, k, v, _sharpening(scale, unit, offset, p), mask)
     emptied = lse_sharp.detach().isinf()
@@ -154,7 +154,7 @@ def _compiled_flex() -> Any:
     return torch.compile(flex_attention, dynamic=False, fullgraph=True)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache
 def _block_mask(visible: Visible, n_query: int, n_key: int, device: str) -> BlockMask | None:
     """Which blocks of the matrix are computed, and what those on the edge see."""
     if not visible.causal and visible.window is None:

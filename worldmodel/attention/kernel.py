@@ -36,7 +36,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from worldmodel.attention.base import Visible
-from worldmodel.attention.dense import excess_noise
+from worldmodel.attention.dense import UNSHARPENED, excess_noise
 
 WIDEST = 128
 """Numbers of a head that leave room for blocks of 32 keys or more."""
@@ -56,7 +56,7 @@ def kernel_attention(
     training = torch.is_grad_enabled() and any(x.requires_grad for x in (q, k, v))
     flat = (x.flatten(0, -3).contiguous() for x in (q, k, v))
     view = visible.causal, visible.window or 0, shift
-    output, _, _ = _attend(*flat, count, number > 3, *view, p or 0.0, training)
+    output, _, _ = _attend(*flat, count, number > UNSHARPENED, *view, p or 0.0, training)
     return output.unflatten(0, q.shape[:-2])
 
 

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from orbits.statistics import TINY
 from worldmodel.attention.base import Attention, Visible
 
 T = TypeVar("T")
@@ -48,9 +49,9 @@ def attention_spread(
         start = first * (k.shape[-2] // positions.shape[1])  # tokens, of which a time has several
         late = dataclasses.replace(visible, query_offset=visible.query_offset + start)
         weights = attention.weights(q[..., start:, :], k, late, read).abs().double()
-        weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-300)
+        weights = weights / weights.sum(-1, keepdim=True).clamp(min=TINY)
         count = late.count(weights.shape[-2], weights.shape[-1], weights.device)
-        entropy = torch.special.entr(weights).sum(-1) / count.log().clamp(min=1e-300)
+        entropy = torch.special.entr(weights).sum(-1) / count.log().clamp(min=TINY)
         entropy = torch.where(count > 1, entropy, 1.0)
         return torch.stack((entropy.mean(), weights[..., 0].mean()))
 

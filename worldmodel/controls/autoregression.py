@@ -32,7 +32,7 @@ class Autoregression:
         return by_windows(positions, self.context_length, self._following)
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
-        if contexts.ndim == 4:
+        if contexts.ndim == 4:  # several bodies
             bodies = [self._following(contexts[:, :, body]) for body in range(contexts.shape[2])]
             return np.stack(bodies, axis=1)
         before, after = np.stack((contexts[:, 1:-1], contexts[:, :-2]), axis=-1), contexts[:, 2:]

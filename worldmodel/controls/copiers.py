@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
+from orbits.statistics import TINY
 from worldmodel.controls.base import Control
 from worldmodel.predictor import stretches
 
@@ -44,7 +45,7 @@ class Parrot:
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "orbit time *body axis"]:
         """The next position after every time, au; NaN where the context is not full."""
-        if positions.ndim == 4:
+        if positions.ndim == 4:  # several bodies
             bodies = [self.predict(positions[:, :, body]) for body in range(positions.shape[2])]
             return np.stack(bodies, axis=2)
         x = positions.astype(np.float64)
@@ -85,10 +86,9 @@ def copy(
     q, p = last - centre, stretch - other
     turned = _turn(p, q)
     size = np.sum(p**2, axis=(-2, -1))
-    tiny = np.finfo(float).tiny
-    scale = np.sum(q * (p @ turned), axis=(-2, -1)) / np.maximum(size, tiny)
+    scale = np.sum(q * (p @ turned), axis=(-2, -1)) / np.maximum(size, TINY)
     laid = scale[..., None, None] * (p @ turned)
-    misfit = np.sum((q - laid) ** 2, axis=(-2, -1)) / np.maximum(np.sum(q**2, axis=(-2, -1)), tiny)
+    misfit = np.sum((q - laid) ** 2, axis=(-2, -1)) / np.maximum(np.sum(q**2, axis=(-2, -1)), TINY)
     ahead = scale[..., None] * ((following[..., None, :] - other) @ turned)[..., 0, :]
     return centre[..., 0, :] + ahead, misfit
 
@@ -137,13 +137,13 @@ class _Memory:
         apart = np.linalg.norm(stretches[:, :, None] - stretches[:, None], axis=-1)
         rows, columns = np.triu_indices(stretches.shape[1], 1)
         distances = apart[:, rows, columns]
-        return distances / np.maximum(distances.mean(axis=1, keepdims=True), np.finfo(float).tiny)
+        return distances / np.maximum(distances.mean(axis=1, keepdims=True), TINY)
 
     def nearest(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The stretch most like each, and the position after it."""
         flat = last.reshape(-1, *last.shape[2:])
         _, indices = self.tree.query(self._features(flat))
-        windows = self.windows[indices].reshape(*last.shape[:2], -1, last.shape[3])
+        windows = self.windows[indices].reshape(*last.shape[:2], -1, last.shape[-1])
         return windows[:, :, :-1], windows[:, :, -1]
 
 

@@ -38,10 +38,11 @@ class ByEllipse(ArcPredictor):
     def jacobians(
         self, arcs: "Arcs", orbit: np.ndarray, time: np.ndarray
     ) -> tuple[Float[np.ndarray, "state context out in"], None]:
-        """By central differences, whose step of 1e-5 of the distance leaves 1e-9."""
+        """By central differences."""
         steps = time[:, None] + np.arange(1 - self.context_length, 1)
         context = arcs.position[orbit[:, None], steps].astype(np.float64)
         distance = np.linalg.norm(context[:, -1], axis=-1)
+        # a step of 1e-5 of the distance leaves 1e-9
         step = np.broadcast_to(1e-5 * distance[:, None], steps.shape)
         return of_bodies(central_differences(continue_ellipse, context, step), arcs, orbit), None
 
@@ -86,7 +87,7 @@ def predict_by_ellipse(
 def _continued(context: np.ndarray) -> np.ndarray:
     straight = 2 * context[:, -1] - context[:, -2]
     plane = np.broadcast_to(np.eye(2), (len(context), 2, 2))
-    if context.shape[2] == 3:
+    if context.shape[2] == 3:  # in space
         plane = np.linalg.svd(context, full_matrices=False)[2][:, :2]
     flat = context @ plane.swapaxes(1, 2)
     with np.errstate(all="ignore"):
@@ -108,7 +109,7 @@ def _in_plane(
         r = _radius(conic, last + step)
         change = (swept - _sector(conic, last, step)) / (r**2 / 2)
         step = step + np.clip(change, -0.5, 0.5)
-        if np.nanmax(np.abs(change), initial=0.0) < 1e-14:
+        if np.nanmax(np.abs(change), initial=0.0) < 1e-14:  # radians: rounding
             break
     direction = last + step
     r = _radius(conic, direction)

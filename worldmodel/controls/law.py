@@ -71,16 +71,14 @@ def law_jacobians(
 def _flow_derivatives(
     position: np.ndarray, velocity: np.ndarray, gm: np.ndarray, law: "ForceLaw", dt: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(state, axis, axis) of x(t + dt) by x(t) and by v(t), by central differences.
-
-    Only dt² a is nonlinear, so a step of 1e-4 of the state errs by 1e-8 of that part.
-    """
+    """(state, axis, axis) of x(t + dt) by x(t) and by v(t), by central differences."""
     state = np.stack((position, velocity), axis=1).astype(np.float64)
 
     def moved(states: np.ndarray) -> np.ndarray:
         each = np.repeat(gm, len(states) // len(gm))
         return follow(law, states[:, 0], states[:, 1], each, dt)[0]
 
+    # only dt² a is nonlinear: a step of 1e-4 of the state errs by 1e-8 of that part
     derivatives = central_differences(moved, state, 1e-4 * np.linalg.norm(state, axis=-1))
     return derivatives[:, 0], derivatives[:, 1]
 

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.palette import CYCLE
+from orbits.statistics import TINY
 from orbits.whole_field import turning_frame
 from worldmodel.controls.base import Control
 from worldmodel.predictor import by_windows, stretches
@@ -64,7 +65,7 @@ def thin_plate(places: Known, values: Values) -> Float[np.ndarray, "query axis"]
 
 
 def _kernel(squares: np.ndarray) -> np.ndarray:
-    return 0.5 * squares * np.log(np.maximum(squares, np.finfo(float).tiny))
+    return 0.5 * squares * np.log(np.maximum(squares, TINY))
 
 
 class Lookup:
@@ -94,7 +95,7 @@ class Lookup:
         self.neighbours = min(neighbours, len(triples))
         self.interpolation = interpolation
         places, frame = _in_frame(triples[:, :PAIR])
-        self.scale = places.std(axis=0) + np.finfo(float).tiny
+        self.scale = places.std(axis=0) + TINY
         self.places = places / self.scale
         bend = triples[:, 2] - 2 * triples[:, 1] + triples[:, 0]
         self.bend = np.einsum("dna,na->nd", frame, bend)

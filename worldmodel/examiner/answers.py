@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from orbits.estimates import CONFIDENCE
+from orbits.statistics import TINY
 from worldmodel.examiner.pasts import OWN, PASTS, pull_of
 from worldmodel.examiner.questions import (
     AGAIN,
@@ -30,8 +32,6 @@ from worldmodel.predictor import ArcPredictor
 
 RIGHT = 0.1
 """Relative error up to which an answer counts as right."""
-CONFIDENCE = 0.95
-"""Of the bounds of a share, to one side."""
 CONTEXTS = 2
 """Own predictions follow for so many contexts, and a few steps more."""
 
@@ -155,7 +155,7 @@ class Answers:
         """Cosine of the angle between the velocity and the outward direction."""
         along = np.sum(self.position * self.velocity, axis=1) / self.r
         size = np.linalg.norm(self.velocity, axis=1)
-        return np.clip(along / np.maximum(size, np.finfo(float).tiny), -1, 1)
+        return np.clip(along / np.maximum(size, TINY), -1, 1)
 
     @property
     def density(self) -> Bool[np.ndarray, " row"]:

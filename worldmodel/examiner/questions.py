@@ -101,26 +101,23 @@ def joined(parts: Sequence[Questions]) -> Questions:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many questions of each kind.
-
-    Attributes:
-        density: states of the density, each behind its own arc.
-        family: of every other family.
-        past: behind every other past.
-        outside: closer, and farther, than any training orbit.
-        orbits: of orbits as in the data file.
-        again: of the density, asked once more at the end.
-        rolled: starts of predictions that go on from themselves, from the density and from orbits
-            as in the data file each.
-    """
+    """How many questions of each kind."""
 
     density: int = 2000
+    """States of the density, each behind its own arc."""
     family: int = 60
+    """Of every other family."""
     past: int = 300
+    """Behind every other past."""
     outside: int = 100
+    """Closer, and farther, than any training orbit."""
     orbits: int = 200
+    """Of orbits as in the data file."""
     again: int = 64
+    """Of the density, asked once more at the end."""
     rolled: int = 40
+    """Starts of predictions that go on from themselves, from the density and from orbits as in the
+    data file each."""
 
     @classmethod
     def of_density(cls, states: int) -> "Counts":

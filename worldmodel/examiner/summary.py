@@ -69,7 +69,7 @@ class Examination:
         field_error: median error against the field's own fit.
         field_right: share of states within 10 % of it.
         kick_field_error: median error against it after a kick.
-        remainder: error against it of nine states in ten, at most: what no part explains.
+        remainder: error against it, at most, on 90 % of the states: what no part explains.
         unevenness: largest difference of the departure from the law between groups of states.
         parts: of the field, by name (`orbits.whole_field`).
         grain: spacing of the numbers that the answers are chosen from, au.
@@ -104,6 +104,12 @@ class Examination:
     grain: float = 0.0
     pull: float = 0.0
     rounding: float = 0.0
+
+    @property
+    def behind(self) -> dict[str, Share]:
+        """`pasts` in words, as in `behind a past under a force of 1/r³`."""
+        words = {name: past.words for name, past in PASTS.items()}
+        return {f"behind a past {words.get(name, name)}": each for name, each in self.pasts.items()}
 
 
 def summary(
@@ -188,8 +194,10 @@ def cells(states: Answers) -> Iterator[Cell]:
     ends = np.quantile(states.r, np.linspace(0, 1, CELL_PLACES + 1))
     place = np.searchsorted(ends[1:-1], states.r)
     speed, outward = np.minimum(states.speed, np.nextafter(SPEEDS[-1], 0)), states.outward
-    for number, low, name in itertools.product(range(CELL_PLACES), range(4), DIRECTIONS):
-        slow, fast = SPEEDS[low : low + 2]
+    ranges_of_speed = itertools.pairwise(SPEEDS)
+    for number, (slow, fast), name in itertools.product(
+        range(CELL_PLACES), ranges_of_speed, DIRECTIONS
+    ):
         inner, outer = DIRECTIONS[name]
         of = (place == number) & (slow <= speed) & (speed < fast)
         of &= (inner <= outward) & (outward <= outer)

@@ -54,7 +54,7 @@ def finite_step_corrected(
             bend[orbit, inner[0] - 1] = bend[orbit, inner[0]]
             bend[orbit, inner[-1] + 1] = bend[orbit, inner[-1]]
     corrected = np.full(implied.shape, np.nan)
-    corrected[:, arc_start:] = arc - bend / 12
+    corrected[:, arc_start:] = arc - bend / 12  # as above
     return corrected
 
 
@@ -125,7 +125,7 @@ def force_table(
     columns["a_norm"] = np.linalg.norm(implied[:, :, 0], axis=-1)
     if arcs.kick is not None:
         columns["steps_since_kick"] = np.broadcast_to(times - arcs.kick, rows)
-    usable = kept[:, times] & np.isfinite(implied).all(axis=(2, 3))
+    usable = kept[:, times] & np.isfinite(implied).all(axis=(-2, -1))
     if not usable.any():
         raise ValueError(
             "no state can be read: the model's predictions are not finite numbers, or every "

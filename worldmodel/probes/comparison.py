@@ -53,7 +53,7 @@ def _beside(
     times = np.array(arcs.read)
     true = true_acceleration(arcs, experiment.law)[:, times]
     both = (acceleration[:, times], others[:, times])
-    usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(2, 3)) for f in both], axis=0)
+    usable = kept[:, times] & np.all([np.isfinite(f).all(axis=(-2, -1)) for f in both], axis=0)
     if usable.sum() < 2:
         return {}
     metrics: dict[str, Any] = _compared(*both, true, usable)

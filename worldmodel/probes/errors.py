@@ -34,7 +34,7 @@ def next_step(model: Any, chosen: Trajectories) -> dict[str, float]:
         crops = held_out_crops(chosen.position, first).to(next(network.parameters()).device)
         target = "position" if network.config.head == "tokens" else network.config.target
         with torch.no_grad():
-            metrics["loss"] = mean_loss(network.config, network.scales, network, crops, 1024)
+            metrics["loss"] = mean_loss(network.config, network.scales, network, crops)
         metrics["acceleration_share"] = acceleration_share(target, position)
     for name, length in (("", size), ("straight_line_", straight_size)):
         metrics[f"{name}error"] = float(np.sqrt(np.mean(length**2)))

@@ -142,7 +142,7 @@ class Experiment:
     def exam_seed(self) -> int:
         """Draws the questions of an examination: the one of the options, or a fresh one."""
         own = self.config.exam_seed
-        return secrets.randbits(53) if own is None else own
+        return secrets.randbits(53) if own is None else own  # bits that JSON keeps
 
     @cached_property
     def world(self) -> World:

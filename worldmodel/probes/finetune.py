@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from worldmodel.backbone import Backbone
 from worldmodel.data import random_crops
+from worldmodel.world_model import TOKENS_AT_ONCE
 
 Batch = tuple[Float[np.ndarray | Tensor, "crop time body axis"], np.ndarray | Tensor]
 """Positions, au, and labels (crop, time, output)."""
@@ -116,11 +117,11 @@ def fine_tune(
 
 @torch.no_grad()
 def last_outputs(
-    tuned: Tuned, contexts: Float[np.ndarray, "context time body axis"], at_once: int = 65_536
+    tuned: Tuned, contexts: Float[np.ndarray, "context time body axis"]
 ) -> Float[np.ndarray, "context output"]:
     """The new head's output after the last position of each context, float64."""
     device = next(tuned.parameters()).device
-    count = max(1, at_once // (contexts.shape[1] * tuned.backbone.tokens_per_step))
+    count = max(1, TOKENS_AT_ONCE // (contexts.shape[1] * tuned.backbone.tokens_per_step))
     parts = torch.from_numpy(contexts).split(count)
     answers = [tuned(part.to(device).float())[:, -1].double().cpu() for part in parts]
     return torch.cat(answers).numpy()

@@ -90,11 +90,8 @@ def power_of_distance(
     kept = radial > 0
     r = np.linalg.norm(position[kept], axis=-1)
     fit = power_law(radial[kept] / gm[kept], {"r": r}, orbit[kept], seed=seed)
-    power = fit.exponents["r"]
-    if power.value is not None and power.low is not None and power.high is not None:
-        power = Estimate(-power.value, -power.high, -power.low)
     return {
-        "exponent": dataclasses.asdict(power),
+        "exponent": dataclasses.asdict(fit.exponents["r"].times(-1)),
         "scale": dataclasses.asdict(fit.constant),
         "attractive": float(kept.mean()),
     }

@@ -27,6 +27,7 @@ from orbits.forces import ForceLaw
 from worldmodel.inside import Inside, kept_outputs
 from worldmodel.interventions import Edit, exchange, intervene, steer
 from worldmodel.probes.ridge import fitted_subspace
+from worldmodel.world_model import TOKENS_AT_ONCE
 
 Vectors = Float[Tensor, "state axis"]
 
@@ -127,7 +128,7 @@ class Patched:
         return Answer(1 - missed.item(), slope.item(), leaked.item())
 
     def _at_once(self, rows: Tensor) -> tuple[Tensor, ...]:
-        return rows.split(max(1, 65_536 // self.context_length))
+        return rows.split(max(1, TOKENS_AT_ONCE // self.context_length))
 
     def exchanged(self, site: str, subspace: Tensor | None) -> Answer:
         """Their answer when a subspace is exchanged; None: the whole site."""
@@ -223,13 +224,15 @@ class KnownForce(nn.Module):
     have one GM.
     """
 
-    def __init__(self, law: ForceLaw, states: PairedStates, width: int = 256) -> None:
+    def __init__(self, law: ForceLaw, states: PairedStates) -> None:
         super().__init__()
         self.law, self.gm, self.dt = law, float(states.gm[0]), states.dt
         axes = states.force.shape[1]
         others = states.contexts[:, -1, 0], states.contexts[:, -1, 0] - states.contexts[:, -2, 0]
         self.units = [part.square().mean().sqrt() for part in (states.force, *others)]
-        mixture = states.random.normal(size=(max(width, 3 * axes), 3 * axes))
+        known = (1 + len(others)) * axes
+        width = max(256, known)
+        mixture = states.random.normal(size=(width, known))
         self.columns = torch.linalg.qr(torch.from_numpy(mixture)).Q
         self.hidden = nn.Identity()
 

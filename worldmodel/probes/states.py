@@ -134,14 +134,18 @@ def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
     return Orbits(chosen, position, velocity, source.masses(numbers))
 
 
+LEAST_TIMES = 3
+"""Of an arc that is read."""
+
+
 def times_read(facts: DataFacts, context_length: int) -> range:
     """Times of undisturbed orbits with a full context, and a position before the present one;
     ValueError if there are fewer than three."""
     times = range(max(1, context_length - 1), facts.samples)
-    if len(times) < 3:
+    if len(times) < LEAST_TIMES:
         raise ValueError(
             f"{facts.path} has {facts.samples} states in each orbit; a model with context "
-            f"{context_length} can be probed from {times.start + 3} states on."
+            f"{context_length} can be probed from {times.start + LEAST_TIMES} states on."
         )
     return times
 
@@ -223,7 +227,7 @@ def after_kick(
 ) -> Arcs:
     """Orbits kicked at a time, read some steps after it."""
     chosen = orbits.trajectories
-    followed_for = max(steps.stop, 3)
+    followed_for = max(steps.stop, LEAST_TIMES)
     arcs = kicked_at(
         orbits.position, orbits.velocity, gm, law, chosen.facts.dt, at, followed_for, velocity
     )

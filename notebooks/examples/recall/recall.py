@@ -24,7 +24,7 @@ from torch import Tensor
 
 import worldmodel
 from worldmodel.model import Network, Scales
-from worldmodel.optimizers import make_optimizers, set_learning_rates
+from worldmodel.optimizers import descend
 
 TOKENS_AT_ONCE = 16_384
 
@@ -122,15 +122,8 @@ def _trained(task: Task, kind: str, seed: int) -> Network:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = Network(config.model, task.scales)
-    optimizers = make_optimizers(network, config)
     generator = torch.Generator().manual_seed(seed)
-    for step in range(options.steps):
-        set_learning_rates(optimizers, config, step)
-        task.loss(network, options.batch, options.length, generator).backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+    descend(network, config, lambda: task.loss(network, options.batch, options.length, generator))
     return network.eval()
 
 

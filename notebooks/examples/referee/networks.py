@@ -29,7 +29,7 @@ from orbits.options import with_options
 from worldmodel.config import TrainConfig
 from worldmodel.data import random_crops
 from worldmodel.objective import raw_target
-from worldmodel.optimizers import make_optimizers, set_learning_rates
+from worldmodel.optimizers import descend
 
 ROOT = Path(__file__).parent
 OPTIONS = {"d_model": 64, "n_layers": 1, "batch_tokens": 512}
@@ -104,20 +104,16 @@ def taught(cell: dict, folder: Path) -> worldmodel.WorldModel:
     seen, following = (
         torch.from_numpy(x.astype(np.float32)[:, :, None]) for x in (lesson.seen, lesson.following)
     )
-    optimizers = make_optimizers(network, config)
     generator = torch.Generator().manual_seed(cell["seed"])
-    for step in range(cell["steps"]):
-        set_learning_rates(optimizers, config, step)
+
+    def loss() -> torch.Tensor:
         crops = random_crops(seen, config.crops_per_step, length, generator)
         x, target = seen[crops], following[crops]
         wanted = raw_target(config.target, x, target)[:, 1:] / scale
         known = torch.isfinite(wanted)
-        loss = (network(x)[:, 1:] - wanted)[known].square().mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        for optimizer in optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+        return (network(x)[:, 1:] - wanted)[known].square().mean()
+
+    descend(network, config, loss)
     model = worldmodel.WorldModel(network, record, cell["steps"])
     model.save(run)
     return model

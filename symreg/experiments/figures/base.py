@@ -16,8 +16,8 @@ from symreg.recovery.result import Recovery
 MAX_POINTS = 3000
 """Points drawn in a scatter plot; more would only make the file larger."""
 
-Curve = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-Law = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Curve = Callable[[np.ndarray], np.ndarray]
+Law = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator
 
 from orbits.force_samples import vectors
 from orbits.options import checked
-from orbits.palette import COLORS
+from orbits.palette import COLORS, LEGEND
 from orbits.plot import labelled
 from orbits.statistics import r_squared
 from symreg.experiments.figures.base import RunFigure, Shown, panels
@@ -59,7 +59,7 @@ def plot_kicks(axes: Axes, tables: Mapping[str, pd.DataFrame], required: float) 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     y = "error of the implied acceleration"
     labelled(axes, "steps since the kick", y, "After a kick in mid-orbit", legend=False)
-    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))  # off the data
+    axes.legend(**LEGEND, loc="upper left", bbox_to_anchor=(1, 1))  # off the data
     return axes
 
 

@@ -1,5 +1,7 @@
 """Attraction against distance: what the model implies, the true law, the recovered formula."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,7 +9,7 @@ from matplotlib.figure import Figure
 
 from orbits.force_samples import attracting_gm
 from orbits.options import checked
-from orbits.palette import COLORS
+from orbits.palette import COLORS, FAINT, LEGEND
 from orbits.plot import labelled, plain_ticks
 from orbits.statistics import varies
 from symreg.experiments.figures.base import (
@@ -24,6 +26,9 @@ from symreg.formulas.compare import MATCHING
 from symreg.recovery.force_field import attraction
 from symreg.recovery.result import Recovery
 from symreg.recovery.words import true_number
+
+DASHED: dict[str, Any] = {"linewidth": 1.6, "linestyle": (0, (4, 2))}
+"""The recovered formula, over the line of the true law."""
 
 
 def draw(shown: Shown) -> Figure | None:
@@ -79,7 +84,7 @@ def plot_field(
     shown = thinned(len(r))
     positive = pull[shown] > 0
     axes.scatter(
-        r[shown][positive], pull[shown][positive], s=14, color=color, alpha=0.35, linewidths=0,
+        r[shown][positive], pull[shown][positive], s=14, color=color, alpha=FAINT, linewidths=0,
         label="implied by the model", rasterized=True,
     )  # fmt: skip
     hidden = int(np.count_nonzero(pull <= 0))
@@ -93,8 +98,7 @@ def plot_field(
     if recovered is not None:
         values = recovered(grid)
         axes.plot(
-            grid, np.where(values > 0, values, np.nan), color=color, linewidth=1.6,
-            linestyle=(0, (4, 2)), label=label,
+            grid, np.where(values > 0, values, np.nan), color=color, label=label, **DASHED,
         )  # fmt: skip
     axes.set_xscale("log")
     if len(limits):  # an axis of nothing has no logarithms
@@ -103,7 +107,7 @@ def plot_field(
     plain_ticks(axes)
     suffix = f"\n{hidden} of {len(r)} points repel, not shown" if hidden else ""
     labelled(axes, "distance r (au)", "attraction (au/yr²)", title + suffix, legend=False)
-    axes.legend(fontsize=8, frameon=False, markerscale=2)
+    axes.legend(**LEGEND, markerscale=2)
     if below is not None and (reference or recovered):
         axes.set_xlabel("")
         gm = attracting_gm(table)
@@ -111,12 +115,12 @@ def plot_field(
             reference(r, gm) if reference is not None else np.asarray(recovered(r))  # type: ignore[misc]
         )
         left = 100 * (pull / true - 1)
-        below.scatter(r[shown], left[shown], s=9, color=color, alpha=0.35, linewidths=0,
+        below.scatter(r[shown], left[shown], s=9, color=color, alpha=FAINT, linewidths=0,
                       rasterized=True)  # fmt: skip
         below.axhline(0, color=COLORS["reference"], linewidth=1)
         if reference is not None and recovered is not None and not varies(gm):
             beside = 100 * (recovered(grid) / reference(grid, np.full(len(grid), gm[0])) - 1)
-            below.plot(grid, beside, color=color, linewidth=1.6, linestyle=(0, (4, 2)))
+            below.plot(grid, beside, color=color, **DASHED)
         most = 1.5 * float(np.quantile(np.abs(left), 0.99))  # a stray point does not set the scale
         below.set_ylim(-most, most)
         plain_ticks(below)

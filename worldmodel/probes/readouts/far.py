@@ -117,11 +117,10 @@ class Far(ReadOut):
 
 def _rows(found: "Examination") -> list[tuple[str, ...]]:
     """Every share, header first."""
-    behind = {f"behind a past: {name}": share for name, share in found.pasts.items()}
     outside = {f"{name} than any training orbit": s for name, s in found.outside.items()}
     rolled = {f"own predictions, {found.horizon} in a row": found.rolled}
     rows: list[tuple[str, ...]] = [("states", "number", "median error", "within 10 %", "at least")]
-    for name, share in {**found.families, **behind, **rolled, **outside}.items():
+    for name, share in {**found.families, **found.behind, **rolled, **outside}.items():
         known = share.right is not None
         rows.append((
             name, str(share.states), f"{share.error:.2%}" if share.error is not None else "",

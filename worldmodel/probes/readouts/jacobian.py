@@ -75,7 +75,7 @@ class Jacobian(ReadOut):
         metrics["states"] = count
         if error is not None:
             metrics["difference_error"] = error
-        by_lag = np.median(np.linalg.norm(slopes, axis=(2, 3)), axis=0)[::-1]
+        by_lag = np.median(np.linalg.norm(slopes, axis=(-2, -1)), axis=0)[::-1]
         details = {"quartiles": quartiles, "norm_by_lag": by_lag, "context_length": slopes.shape[1]}
         title = f"{experiment.who}, {experiment.states} states: medians over {count} states"
         text = side_by_side(title, {"": metrics}, self.labels)
@@ -86,7 +86,7 @@ def deviations(
     jacobians: Float[np.ndarray, "state context out in"],
 ) -> dict[str, Float[np.ndarray, " state"]]:
     """Distance of the Jacobians from inertia's, and how much older positions matter."""
-    norms = np.linalg.norm(_beside_inertia(jacobians), axis=(2, 3))
+    norms = np.linalg.norm(_beside_inertia(jacobians), axis=(-2, -1))
     older = norms[:, :-2]
     return {
         "current": norms[:, -1],
