@@ -206,9 +206,10 @@ class Search:
             orthonormal, _ = np.linalg.qr(rows)
             gain = np.sum(np.einsum("krc,r->kc", orthonormal, target) ** 2, axis=1)
             best = np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]
-            for tree in (pool.tree(int(place)) for place in best):
-                terms = (tree, *(Tree("*", (tree, each)) for each in basis[1:]))
-                self._keep(Model(outer, terms).fitted(self.table))
+            trees = [pool.tree(int(place)) for place in best]
+            terms = [(tree, *(Tree("*", (tree, each)) for each in basis[1:])) for tree in trees]
+            for model in fitted([Model(outer, each) for each in terms], self.table):
+                self._keep(model)
 
     def _with_numbers(self, library: Library) -> None:
         """Functions of arguments times numbers on a grid, alone and beside the entries."""
