@@ -141,9 +141,9 @@ class PortfolioEngine(Engine):
         """
         small, medium, large = EFFORTS
         # a quotient with six numbers follows cosh to rounding: small expressions are tried as well
-        yield RationalEngine(self.question, sparse=False), lambda *_: False
+        yield (exact := RationalEngine(self.question, sparse=False)), lambda *_: False
         yield ExpressionsEngine(self.question, (small,)), is_final
-        yield RationalEngine(self.question, exact=False), is_final
+        yield RationalEngine(self.question, after=exact), is_final
         powers = None
         if columns <= FEW_COLUMNS:
             yield (powers := ProjectionEngine(self.question, factors=False)), is_final

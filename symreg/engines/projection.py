@@ -37,7 +37,6 @@ from symreg.projection.product_search import (
     without_factors,
 )
 from symreg.projection.products import EXACT, Product, Target
-from symreg.projection.shapes import SHAPES
 from symreg.projection.simplification import (
     description,
     expression_of,
@@ -158,7 +157,7 @@ def search(
         return expressions
     inner = _inner(LOGARITHMS[0], X, y, symbols)
     if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):
-        deep = search_products(inner[0], SHAPES, arguments, watch)
+        deep = search_products(inner[0], arguments, watch)
         expressions += [LOGARITHMS[0].written(formula) for formula in _written(deep, *inner)]
         if min(product.mean_square for product in deep) < EXACT**2:
             return expressions
@@ -257,7 +256,7 @@ def _products(
 ) -> tuple[list[sympy.Expr], float]:  # fmt: skip
     """Formulas, shortest description first, and the least mean square."""
     target = _target(columns, y, weights)
-    products = search_products(target, SHAPES, arguments, watch, most_factors)
+    products = search_products(target, arguments, watch, most_factors)
     best = min((p.mean_square for p in products), default=np.inf)
     return _written(products, target, columns, SIMPLIFIED if best < POOR else FEW_SIMPLIFIED), best
 

@@ -8,7 +8,7 @@ import sympy
 
 from symreg.engines.base import Family, Question
 from symreg.enumeration.model import Table
-from symreg.enumeration.rational import search_quotients
+from symreg.enumeration.rational import Exact, exact_quotients, search_quotients
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER
 
@@ -19,17 +19,19 @@ class RationalEngine(Family):
 
     Args:
         question: what is searched.
-        exact: whether to look for quotients that leave only rounding, in a tenth of a second.
         sparse: whether to look for those of few terms, with noise.
+        after: one that has searched exact ones in the same rows, and hands on what it found.
     """
 
     name: ClassVar[str] = "rational"
 
     def __init__(
-        self, question: Question | None = None, exact: bool = True, sparse: bool = True
-    ) -> None:
+        self, question: Question | None = None, sparse: bool = True,
+        after: "RationalEngine | None" = None,
+    ) -> None:  # fmt: skip
         super().__init__(question)
-        self.exact, self.sparse = exact, sparse
+        self.sparse, self._after = sparse, after
+        self._exact: Exact | None = None
 
     def formulas(
         self, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol],
@@ -37,7 +39,7 @@ class RationalEngine(Family):
     ) -> list[sympy.Expr]:  # fmt: skip
         """Of y itself, and exact ones of its inverses."""
         formulas: list[sympy.Expr] = []
-        for outer in (IDENTITY, *OUTER[1:]) if self.exact else (IDENTITY,):
+        for outer in (IDENTITY,) if self._after else (IDENTITY, *OUTER[1:]):
             column, factor = np.ones(len(y)), sympy.Integer(1)
             if not outer.allowed(y):
                 # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
@@ -46,10 +48,13 @@ class RationalEngine(Family):
             if not outer.allowed(rest) or not np.any(y):
                 continue
             table = Table.of(X, outer.forward(rest), np.abs(outer.slope(rest) / column))
-            only_exact = not self.sparse or outer is not IDENTITY
-            quotients, exhausted = search_quotients(table, watch, only_exact)
+            exact = (self._after and self._after._exact) or exact_quotients(table, watch)
+            quotients = exact.quotients
             if outer is IDENTITY:
-                self.exhausted = (exhausted,) if exhausted else ()
+                self._exact = exact
+                self.exhausted = (exact.exhausted,) if exact.exhausted else ()
+                if self.sparse:
+                    quotients = search_quotients(table, watch, exact)
             formulas += [factor * outer.written(q.expression(symbols)) for q in quotients]
             if watch.over or any(quotient.is_final for quotient in quotients):
                 break

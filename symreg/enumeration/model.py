@@ -128,10 +128,6 @@ class Model(FittedFormula):
         rest: Iterator[float] = iter(numbers)
         return replace(self, terms=tuple(tree.at(rest) for tree in self.terms))
 
-    def fitted(self, table: Table) -> "Model":
-        """With the best coefficients."""
-        return fitted([self], table)[0]
-
     def polished(self, table: Table, steps: int = MANY_STEPS) -> "Model":
         """With the best numbers within the terms too, from where they are."""
         return polished([self], table, steps)[0]

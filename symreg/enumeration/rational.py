@@ -9,6 +9,7 @@ does not need are dropped one by one; what remains is fitted as p/q.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -69,14 +70,6 @@ class Quotient(FittedFormula):
             size -= 1
         return of_errors(self.mean_square, rows) + numbers + SYMBOL * size
 
-    def values(self, X: np.ndarray, coefficients: np.ndarray | None = None) -> np.ndarray:
-        """(row,) p/q."""
-        c = self.coefficients if coefficients is None else coefficients
-        count = len(self.above)
-        above, below = monomials(X, self.above), monomials(X, self.below)
-        with np.errstate(all="ignore"):
-            return np.asarray((above @ c[:count]) / (below @ c[count:]))
-
     def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy, whole numbers and simple fractions exactly."""
         count = len(self.above)
@@ -110,17 +103,30 @@ def exponents_up_to(variables: int, degree: int) -> np.ndarray:
     return np.array([np.zeros(variables, int) if not len(e) else e for e in exponents], dtype=int)
 
 
-def search_quotients(
-    table: Table, watch: Watch, only_exact: bool = False
-) -> tuple[list[Quotient], str]:
-    """The best quotients, shortest description first, and which degrees were exhausted."""
+class Exact(NamedTuple):
+    """What the null vectors of all degrees gave.
+
+    Attributes:
+        quotients: one that leaves rounding, if there is any.
+        others: whose numbers are few enough for the rows; of variables over their `scale`.
+        scale: (variable,).
+        exhausted: which degrees.
+    """
+
+    quotients: list[Quotient]
+    others: list[Quotient]
+    scale: np.ndarray
+    exhausted: str = ""
+
+
+def exact_quotients(table: Table, watch: Watch) -> Exact:
+    """A quotient that leaves rounding, its degrees rising."""
     rows, variables = table.X.shape
     # in units of its largest value every variable's powers are of order one
     scale = np.max(np.abs(table.X), axis=0)
     scale[scale == 0] = 1.0
     scaled = replace(table, X=table.X / scale)
-    whole: list[Quotient] = []
-    exhausted, tries = "", 0
+    found, tries = Exact([], [], scale), 0
     for above, below in _degrees(variables):
         p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
         count = len(p) + len(q)
@@ -133,23 +139,31 @@ def search_quotients(
             tries += 1
             simple = _simplified(_unscaled(_reduced(quotient, scaled), scale), table)
             if simple.is_exact:
-                return [simple], exhausted
+                return found._replace(quotients=[simple])
             near = False
         if not near:
-            exhausted = f"no quotient of polynomials of degree {above} and {below} is exact"
+            told = f"no quotient of polynomials of degree {above} and {below} is exact"
+            found = found._replace(exhausted=told)
         # as many numbers as half of the rows bend to any noise
         if quotient is not None and count <= min(rows // 2, MOST_NUMBERS):
-            whole.append(quotient)
-    if only_exact:
-        return [], exhausted
-    whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in whole]
+            found.others.append(quotient)
+    return found
+
+
+def search_quotients(table: Table, watch: Watch, exact: Exact | None = None) -> list[Quotient]:
+    """The best quotients, shortest description first; what is `exact` is not searched again."""
+    rows, exact = len(table.y), exact or exact_quotients(table, watch)
+    if exact.quotients:
+        return exact.quotients
+    scaled = replace(table, X=table.X / exact.scale)
+    whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in exact.others]
     whole.sort(key=lambda each: each.description(rows))
     polynomials = [each for each in whole if len(each.below) == 1]
     whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)
     reduced = [_reduced(each, scaled) for each in whole]
     reduced.sort(key=lambda each: each.description(rows))
-    back = [_simplified(_unscaled(each, scale), table) for each in reduced[:HANDED]]
-    return sorted(back, key=lambda each: each.description(rows)), exhausted
+    back = [_simplified(_unscaled(each, exact.scale), table) for each in reduced[:HANDED]]
+    return sorted(back, key=lambda each: each.description(rows))
 
 
 def _sparse_polynomials(table: Table) -> list[Quotient]:

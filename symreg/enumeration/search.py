@@ -206,9 +206,10 @@ class Search:
             orthonormal, _ = np.linalg.qr(rows)
             gain = np.sum(np.einsum("krc,r->kc", orthonormal, target) ** 2, axis=1)
             best = np.argsort(-np.where(np.isfinite(gain), gain, 0.0))[:SINGLES]
-            for tree in (pool.tree(int(place)) for place in best):
-                terms = (tree, *(Tree("*", (tree, each)) for each in basis[1:]))
-                self._keep(Model(outer, terms).fitted(self.table))
+            trees = [pool.tree(int(place)) for place in best]
+            terms = [(tree, *(Tree("*", (tree, each)) for each in basis[1:])) for tree in trees]
+            for model in fitted([Model(outer, each) for each in terms], self.table):
+                self._keep(model)
 
     def _with_numbers(self, library: Library) -> None:
         """Functions of arguments times numbers on a grid, alone and beside the entries."""
@@ -242,33 +243,28 @@ class Search:
 
         All pairs of the simplest kinds, and of the others those that fit best on the grid.
         """
-        trees = {place: pool.tree(place) for place in range(min(count, len(pool.values)))}
-        places = [place for place, tree in trees.items() if next(tree.numbers(), None) is not None]
-        own = replace(
-            pool, values=pool.values[places], size=pool.size[places], places=pool.places[places]
-        )
-        kinds = [repr(trees[place].at(map(np.sign, trees[place].numbers()))) for place in places]
-        if not places:
-            return
-        for outer in (IDENTITY, *self.outers):
-            self._of_one_kind(own, outer, [trees[place] for place in places], kinds)
-        scan = self._scan(own.values, IDENTITY, (ONE_TREE,))
+        whole = [pool.tree(place) for place in range(min(count, len(pool.values)))]
+        places = [i for i, tree in enumerate(whole) if next(tree.numbers(), None) is not None]
+        trees, values = [whole[place] for place in places], pool.values[places]
+        kinds = [repr(tree.at(map(np.sign, tree.numbers()))) for tree in trees]
+        scan = self._scan(values, IDENTITY, (ONE_TREE,)) if places else None
         if scan is None:
             return
-        by_size = dict.fromkeys(kinds[i] for i in np.argsort(own.size, kind="stable"))
-        simple = {*list(by_size)[:POLISHED]}
+        for outer in (IDENTITY, *self.outers):
+            self._of_one_kind(values, outer, trees, kinds)
+        by_size = dict.fromkeys(kinds[i] for i in np.argsort(pool.size[places], kind="stable"))
         models = [
-            Model(IDENTITY, (ONE_TREE, trees[places[i]], trees[places[j]]))
-            for i, j in scan.pairs_of_kinds(kinds, SINGLES, simple)
+            Model(IDENTITY, (ONE_TREE, trees[i], trees[j]))
+            for i, j in scan.pairs_of_kinds(kinds, SINGLES, [*by_size][:POLISHED])
         ]
         self._keep_best(polished(models, self.table, 4))
 
     def _of_one_kind(
-        self, pool: Pool, outer: Outer, trees: Sequence[Tree], kinds: Sequence[str]
+        self, values: np.ndarray, outer: Outer, trees: Sequence[Tree], kinds: Sequence[str]
     ) -> None:
         """A function with a number, of every kind, alone and beside a constant: as in a diode's
         a·exp(k·v), which between two numbers of the grid fits worse than others by chance."""
-        scan = self._scan(pool.values, outer, (ONE_TREE,))
+        scan = self._scan(values, outer, (ONE_TREE,))
         if scan is None:
             return
         ranked = scan.singles(len(trees))

@@ -95,7 +95,7 @@ class Law:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    @property
+    @cached_property
     def expression(self) -> sympy.Expr:
         """The formula with its numbers."""
         return substituted(self.form, self.constants)

@@ -6,6 +6,7 @@ log p + log q nats; a number with n rows behind it takes half log n (`enumeratio
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
 
@@ -47,6 +48,7 @@ def simple_near(value: float) -> list[float]:
     return sorted((float(number) for number in near if number), key=price)
 
 
+@lru_cache(maxsize=4096)
 def price(value: float) -> float:
     """Nats for a simple number; infinite for others."""
     if not is_simple(value):

@@ -74,6 +74,11 @@ class Argument:
         return self.form.expression if isinstance(self.form, Powers) else self.form
 
     @cached_property
+    def text(self) -> str:
+        """As sympy writes it."""
+        return str(self.expression)
+
+    @cached_property
     def holds(self) -> frozenset[str]:
         """The names of its variables."""
         return self.form.holds if isinstance(self.form, Powers) else names_in(self.form)

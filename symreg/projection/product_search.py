@@ -24,7 +24,7 @@ from symreg.projection.products import (
     design_of,
     polished,
 )
-from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY, Shape
+from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY, SHAPES, Shape
 from symreg.search.scan import Scan, State
 
 CHUNK = 20_000
@@ -148,14 +148,12 @@ def _order(h: Argument) -> tuple[bool, float]:
 
 
 def search_products(
-    target: Target, shapes: Sequence[Shape], arguments: Sequence[Argument], watch: Watch,
-    most_factors: int = 2,
+    target: Target, arguments: Sequence[Argument], watch: Watch, most_factors: int = 2
 ) -> list[Product]:  # fmt: skip
     """The best products of a monomial with at most two factors, polished.
 
     Args:
         target: with its design.
-        shapes: functions to try.
         arguments: of the functions.
         watch: may end the search between steps.
         most_factors: one, if a second would explain nothing more.
@@ -164,7 +162,7 @@ def search_products(
     products = [bare]
     if bare.mean_square < EXACT**2 or not arguments:
         return products
-    dictionary = Dictionary(shapes, arguments, target.screened)
+    dictionary = Dictionary(SHAPES, arguments, target.screened)
 
     def done() -> bool:
         return _exact(products) or watch.over

@@ -47,11 +47,6 @@ class Factor:
         with np.errstate(all="ignore"):
             return np.log(np.abs(self.values()))
 
-    def slope(self) -> np.ndarray:
-        """(row,) derivative of log|g(u)| with respect to u."""
-        with np.errstate(all="ignore"):
-            return self.shape.slope(np.sum([s * h.values for s, h in self.terms], axis=0))
-
     @property
     def degenerate(self) -> bool:
         """Whether its argument is so small, or so large, that it is a power."""
@@ -149,9 +144,7 @@ class Product:
     def key(self) -> tuple:
         """What products that differ only in numbers share."""
         return tuple(
-            sorted(
-                (f.shape.name, *sorted(str(h.expression) for _, h in f.terms)) for f in self.factors
-            )
+            sorted((f.shape.name, *sorted(h.text for _, h in f.terms)) for f in self.factors)
         )
 
 
@@ -209,19 +202,33 @@ class _Batch:
         np.put_along_axis(scales, self._moving[places], numbers, axis=1)
         return scales
 
+    def tangents(self) -> np.ndarray:
+        """(row, inner constant that is not set) derivatives of the first product's weighted
+        logarithm at fixed linear numbers."""
+        first = np.arange(1)
+        logarithms, slopes = self._logarithms(self._scales[:1], first)
+        return self._tangents(logarithms, slopes, self._linear[:1], first)[0]
+
     def _residuals(self, numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         logarithms, slopes = self._logarithms(self._at(numbers, places), places)
         linear, solved = self._solved(logarithms, places)
+        return solved.residuals, solved.slopes(self._tangents(logarithms, slopes, linear, places))
+
+    def _tangents(
+        self, logarithms: np.ndarray, slopes: np.ndarray, linear: np.ndarray, places: np.ndarray
+    ) -> np.ndarray:
+        """(product, row, number) derivatives at fixed linear numbers."""
         width, terms = self._target.design.shape[1], self._scales.shape[1]
         owner = (
-            width + self._owner.reshape(-1, terms)[places] - places[:, None] * (logarithms.shape[1])
+            width
+            + self._owner.reshape(len(self._products), terms)[places]
+            - places[:, None] * (logarithms.shape[1])
         )
         powers = np.take_along_axis(linear, owner, axis=1)
         with np.errstate(all="ignore"):
             tangents = self._target.weights * powers[:, :, None] * slopes
         tangents = np.take_along_axis(tangents, self._moving[places][:, :, None], axis=1)
-        tangents = np.where(np.isfinite(tangents), tangents, 0.0)
-        return solved.residuals, solved.slopes(np.swapaxes(tangents, 1, 2))
+        return np.swapaxes(np.where(np.isfinite(tangents), tangents, 0.0), 1, 2)
 
     def _logarithms(self, scales: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log|g| of every factor (product, factor, row), and its slope by every scale."""
@@ -266,19 +273,6 @@ def design_of(factors: Sequence[Factor], target: Target) -> np.ndarray:
     return target.weights[:, None] * np.concatenate(columns, axis=1)
 
 
-def _tangents(factors: Sequence[Factor], linear: np.ndarray, target: Target) -> np.ndarray:
-    """(row, inner constant) derivatives of the weighted logarithm at fixed linear numbers."""
-    width = target.design.shape[1]
-    tangents = np.column_stack(
-        [
-            linear[width + i] * target.weights * factor.slope() * h.values
-            for i, factor in enumerate(factors)
-            for _, h in factor.terms
-        ]
-    )
-    return np.where(np.isfinite(tangents), tangents, 0.0)
-
-
 def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.ndarray:
     """(linear number,) growth of the mean square if only that number is set to a value.
 
@@ -290,11 +284,9 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
         target: it was fitted to.
     """
     free = np.flatnonzero(~product.fixed)
-    moved = [place for place, kept in enumerate(product.kept) if not kept]
-    columns = design_of(product.factors, target)[:, free]
-    if moved:
-        tangents = _tangents(product.factors, product.linear, target)
-        columns = np.column_stack([columns, tangents[:, moved]])
+    columns = np.hstack(
+        [design_of(product.factors, target)[:, free], _Batch([product], target).tangents()]
+    )
     size = np.linalg.norm(columns, axis=0)
     size[size == 0] = 1.0
     inverse = np.linalg.pinv(columns / size, rcond=1e-10)

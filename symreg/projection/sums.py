@@ -115,7 +115,6 @@ def search_sums(
     sigma: np.ndarray,
     atoms: Sequence[Atom],
     watch: Watch,
-    terms: int = MOST_TERMS,
 ) -> list[Sum]:
     """The best sums of one term, of two, and so on, for every function of the target.
 
@@ -124,7 +123,6 @@ def search_sums(
         sigma: (row,) error of every row, or its substitute: |y| for equal relative errors.
         atoms: terms to choose from.
         watch: may end the search between functions.
-        terms: most of them in a sum.
     """
     sums: list[Sum] = []
     for outer, ratio in WAYS:
@@ -139,10 +137,10 @@ def search_sums(
         if ratio:
             with np.errstate(all="ignore"):
                 pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
-        sums += _beam(outer, wanted * weights, weights, pool, terms, y)
+        sums += _beam(outer, wanted * weights, weights, pool, MOST_TERMS, y)
         least = min((s.mean_square for s in sums), default=np.inf)
         if (outer, ratio) == WAYS[0] and len(atoms) > len(pool) and least > EXACT**2:
-            sums += _beam(outer, wanted * weights, weights, atoms, terms, y)
+            sums += _beam(outer, wanted * weights, weights, atoms, MOST_TERMS, y)
         if watch.over or min((s.mean_square for s in sums), default=np.inf) < EXACT**2:
             break
     return sums

@@ -195,6 +195,8 @@ class Scan:
             gain /= left
         gain += own * own
         gain[left < self._alike] = 0
+        gain[~self.usable[first]] = 0
+        gain[:, ~self.usable[second]] = 0
         return gain
 
 

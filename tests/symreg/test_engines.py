@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 import sympy
 
-from symreg.engines import ENGINES, choose_engine
+from symreg.engines import ENGINES, choose_engine, projection, rational
 from symreg.engines.base import Budget, Question, described
 from symreg.engines.portfolio import PortfolioEngine
+from symreg.engines.projection import ProjectionEngine
 from symreg.engines.rational import RationalEngine
 from symreg.formulas.expressions import complexity, evaluate
 from symreg.formulas.watch import Watch
@@ -200,3 +201,17 @@ def test_products_that_are_not_finite_in_some_rows_are_left_out():
     (pool,) = PortfolioEngine().search_all(X, y, list("abcdt"), [0], budget)
     assert pool
     assert not any("broke off" in line for line in told)
+
+
+def test_what_a_family_hands_on_is_not_searched_again(monkeypatch):
+    x = np.linspace(0.5, 3, 40)[:, None]
+    y = 2.5 / x[:, 0]
+    whole = ProjectionEngine().search(x, y, ["x"], 0, Budget())
+    powers = ProjectionEngine(factors=False)
+    powers.search(x, y, ["x"], 0, Budget())
+    exact = RationalEngine(sparse=False)
+    exact.search(x, y, ["x"], 0, Budget())
+    for module, name in ((projection, "short_formulas"), (rational, "exact_quotients")):
+        monkeypatch.setattr(module, name, None)
+    assert ProjectionEngine(after=powers).search(x, y, ["x"], 0, Budget()) == whole
+    assert RationalEngine(after=exact).search(x, y, ["x"], 0, Budget())
