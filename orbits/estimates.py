@@ -13,6 +13,7 @@ ENDS = (0.025, 0.975)
 STANDARD_ERRORS = 1.959964
 """Standard errors in half of an interval of that confidence, for normal errors."""
 MOST_DIGITS = 9
+"""Of a number as text."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,11 @@ class Estimate:
 
     def times(self, factor: float) -> Self:
         """The number times an exact factor."""
-
-        def scaled(number: float | None, by: float = factor) -> float | None:
-            return None if number is None else number * by
-
-        low, high = scaled(self.low), scaled(self.high)
-        if factor < 0:
-            low, high = high, low
-        return replace(
-            self, value=scaled(self.value), low=low, high=high,
-            statistical=scaled(self.statistical, abs(factor)),
-            systematic=scaled(self.systematic, abs(factor)),
-        )  # fmt: skip
+        by = {"value": factor, "low": factor, "high": factor}
+        by |= {"statistical": abs(factor), "systematic": abs(factor)}
+        known = {name: value for name in by if (value := getattr(self, name)) is not None}
+        scaled = replace(self, **{name: value * by[name] for name, value in known.items()})
+        return replace(scaled, low=scaled.high, high=scaled.low) if factor < 0 else scaled
 
     def __str__(self) -> str:
         """With as many digits as the interval supports, nine at most: `39.40 [38.35, 40.45]`."""

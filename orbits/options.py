@@ -290,14 +290,11 @@ def keywords_of(kind: type) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         parameters = inspect.signature(function).parameters.values()
         own = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
-        plain = typing.get_type_hints(kind)  # without limits, which the message of an error says
+        plain, only = typing.get_type_hints(kind), inspect.Parameter.KEYWORD_ONLY  # without limits
         fields = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=_default(kind, name),
-                annotation=plain[name],
-            )
+            inspect.Parameter(name, only, default=_default(kind, name), annotation=plain[name])
             for name in hints_of(kind)
-        ]  # fmt: skip
+        ]
         checking = checked(function)
         checking.__signature__ = inspect.Signature([*own, *fields])  # type: ignore[attr-defined]
         return checking

@@ -41,7 +41,8 @@ def _de421() -> Any:
 
 
 def julian_date(year: float) -> float:
-    """Julian date of a time in Julian years: J2000.0 is the year 2000."""
+    """Julian date of a time in Julian years."""
+    # J2000.0 is the year 2000
     return J2000 + (year - 2000.0) * JULIAN_YEAR_DAYS
 
 
@@ -147,6 +148,7 @@ def dates_of(config: EphemerisConfig) -> np.ndarray:
             f"{config.start:g} to {config.stop:g} holds {steps:.3g} states {config.dt:g} yr apart; "
             f"at most 1e8 are allowed."
         )
+    # steps that are whole to rounding
     segments = int(math.floor(steps + 1e-9) + 1) // config.samples
     if segments < 1:
         raise ValueError(
@@ -231,4 +233,5 @@ def _segments(
 
 
 def _year(julian: float) -> float:
+    # as in `julian_date`
     return 2000.0 + (julian - J2000) / JULIAN_YEAR_DAYS

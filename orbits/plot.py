@@ -177,6 +177,7 @@ def plain_numbers(axis: Any, ticks: Sequence[float]) -> None:
 def plain_ticks(axes: Any) -> None:
     """Distances in au on a logarithmic axis, in plain decimals."""
     low, high = axes.get_xlim()
+    # some five in every factor of ten
     places = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10)
     plain_numbers(axes.xaxis, [t for t in places if low <= t <= high])
 
@@ -184,6 +185,7 @@ def plain_ticks(axes: Any) -> None:
 def squeezed_r2(axes: Any) -> Any:
     """Give R² an axis that separates 0.97 from 1, and shows -100 too where need be."""
     lowest = axes.dataLim.y0 if math.isfinite(axes.dataLim.y0) else 0.0
+    # logarithmic in 1.01 - R², where 1 itself has a place
     axes.set_yscale(
         "function",
         functions=(
@@ -193,6 +195,7 @@ def squeezed_r2(axes: Any) -> Any:
     )
     axes.set_yticks([1, 0.97, 0.9, 0, -1, -10, -100])
     axes.yaxis.set_major_formatter("{x:g}")
+    # a little beyond the last tick on either side
     axes.set_ylim(-1000 if lowest < -10 else -10, 1.003)
     return axes
 

@@ -142,6 +142,7 @@ class Terms:
         heading = radial / np.maximum(fast, TINY)
         across = np.sign(tangential) * np.sqrt(np.maximum(1 - heading**2, 0))
         columns = (r, fast / np.sqrt(r * self.size), heading, across, *unit.T)
+        # sixths
         return frame, [
             np.array_split(np.argsort(column, kind="stable"), min(6, len(r))) for column in columns
         ]
@@ -229,23 +230,24 @@ def field_terms(
         spins = list(np.cross(unit, heading).T)
     terms += [("rotation", pull * spin[:, None]) for spin in spins]
     # a force that is stronger on one side: a dipole, which a displaced centre has with another
-    # dependence on r, and the next harmonics of the circle
+    # dependence on r
     around = [unit[:, i] for i in range(axes)]
     if axes == 2:
         angle = np.arctan2(unit[:, 1], unit[:, 0])
+        # and the next harmonics of the circle
         around += [wave(k * angle) for k in (3, 4) for wave in (np.cos, np.sin)]
     terms += [("bearing", pull * wave[:, None]) for wave in around]
     return np.stack([term for _, term in terms], axis=-1), [name for name, _ in terms]
 
 
 def _robust(shares: np.ndarray, departure: np.ndarray) -> np.ndarray:
-    """Coefficients by iteratively reweighted least squares: large errors are weighted by 1/size, as
-    for a median, by (1 + (error/typical)²)^-1/2.
+    """Coefficients by iteratively reweighted least squares: large errors hardly count, by Cauchy's
+    weights 1/(1 + (error/typical)²).
 
     By the normal equations: each state contributes the outer product of its terms once, and a round
-    of reweighting is one sum over states. The ridge is the rounding of these sums.
+    of reweighting is one sum over states.
     """
-    ridge = 1e-12
+    ridge = 1e-12  # rounding of these sums
     gram = np.einsum("nat,nau->ntu", shares, shares)
     product = np.einsum("nat,na->nt", shares, departure)
     weight = np.ones(len(departure))

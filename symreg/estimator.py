@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import sympy
+from numpy.typing import ArrayLike  # quoted below: `help` says its name, not what it stands for
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
@@ -28,9 +29,6 @@ from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 from symreg.recovery.user_table import LEAST_ROWS
-
-if TYPE_CHECKING:  # quoted below: a reader of `help` sees its name, not the types it stands for
-    from numpy.typing import ArrayLike
 
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""

@@ -123,6 +123,7 @@ class Embedding(nn.Module):
         if config.head == "tokens":
             self.bins = nn.Embedding(width * config.bins, d)
         else:
+            # positions, and their first and second differences
             inputs = width * (3 if config.inputs == "differences" else 1)
             self.mlp = nn.Sequential(nn.Linear(inputs, d), nn.GELU(), nn.Linear(d, d))
         interleaved = config.layout == "interleaved"
@@ -168,6 +169,7 @@ class Block(nn.Module):
         self.attention_norm = nn.LayerNorm(d)
         self.attention = SelfAttention(config)
         self.mlp_norm = nn.LayerNorm(d)
+        # four times as wide within, as Vaswani et al. (2017) have it
         self.mlp = nn.Sequential(
             nn.Linear(d, 4 * d, bias=False), nn.GELU(), nn.Linear(4 * d, d, bias=False)
         )
@@ -203,6 +205,7 @@ class SelfAttention(nn.Module):
     ) -> Float[Tensor, "batch token d_model"]:
         sets, heads = self.kind.query_sets, self.n_heads
         split = self.project(tokens).unflatten(-1, (sets + 2, heads, -1))
+        # (set, batch, head, token, d_head)
         queries_keys, values = split.permute(2, 0, 3, 1, 4).split((sets + 1, 1))
         turned = rotate(queries_keys, rotation)  # all in one go: fewer passes over memory
         q = turned[0] if sets == 1 else torch.cat(turned[:-1].unbind(), dim=1)

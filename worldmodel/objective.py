@@ -1,7 +1,5 @@
 """What the head's output means: targets, the loss, and the way back to positions."""
 
-from collections.abc import Callable
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -59,17 +57,6 @@ def loss(
         return functional.cross_entropy(output.flatten(0, -2).float(), bins.flatten())
     target = raw_target(config.target, seen, following)[:, seen_from] / scales.target
     return functional.mse_loss(output, target.to(output.dtype))
-
-
-def mean_loss(
-    config: ModelConfig,
-    scales: Scales,
-    network: Callable[[Tensor], Tensor],
-    crops: Float[Tensor, "crop time body axis"],
-) -> float:
-    """The loss over contexts with the next position."""
-    seen, following = crops[:, :-1], crops[:, 1:]
-    return float(loss(config, scales, network(seen), seen, following))
 
 
 def next_position(

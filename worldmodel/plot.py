@@ -94,6 +94,7 @@ def plot_attention(maps: np.ndarray, title: str = "") -> Axes:
 
 def map_edges(r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Edges of the map's cells: of distance (au), and of speed in circular ones."""
+    # finer about the circular speed, 1
     up = np.array([0, 0.15, 0.4, 0.7, 0.9, 1.1, 1.4, 1.7, 2.0])
     return np.geomspace(r.min(), r.max(), len(up)), up
 

@@ -181,6 +181,7 @@ def circles(times: int, axes: int = 2, bodies: int = 1, dt: float = 0.008) -> np
         (orbit, time, body, axis), au.
     """
     radius = np.array([0.8, 1.2])
+    # by Kepler's third law, from any two phases
     angle = 2 * np.pi * radius[:, None] ** -1.5 * dt * np.arange(times) + [[0.3], [1.1]]
     flat = radius[:, None, None] * np.stack((np.cos(angle), np.sin(angle)), axis=-1)
     position = np.concatenate((flat, np.zeros((2, times, axes - 2))), axis=-1)

@@ -112,6 +112,7 @@ def _mixed(
     some = size > 0
     slope = float(np.polyfit(np.log(r[1:-1][some]), np.log(size[some]), 1)[0])
     starts = [[slope, w] for w in (-0.5, 0.5)] if share is None else [[slope]]
+    # to the last digit, as a fingerprint goes
     fits = [least_squares(lambda v: parts(v)[0].ravel(), x0, xtol=1e-15, ftol=1e-15, gtol=1e-15)
             for x0 in starts]  # fmt: skip
     best = min(fits, key=lambda fit: fit.cost)

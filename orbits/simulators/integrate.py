@@ -91,6 +91,7 @@ def rk4_step(
     x2, v2 = v + 0.5 * h * v1, acceleration(x + 0.5 * h * x1)
     x3, v3 = v + 0.5 * h * v2, acceleration(x + 0.5 * h * x2)
     x4, v4 = v + h * v3, acceleration(x + h * x3)
+    # with Simpson's weights
     return x + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4), v + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
 
 

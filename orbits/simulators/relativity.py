@@ -15,9 +15,10 @@ def post_newtonian(x: Sequence[Any], v: Sequence[Any], gm: Any) -> list[Any]:
     Source: Soffel, Relativity in Astrometry, Celestial Mechanics and Geodesy (1989), eq. 4.2.18.
     """
     square, speed, radial = _dot(x, x), _dot(v, v), _dot(x, v)
-    front = gm * square**-1.5 / SPEED_OF_LIGHT**2
-    along = 4.0 * gm * square**-0.5 - speed
+    front = gm * square**-1.5 / SPEED_OF_LIGHT**2  # GM/(c² r³), of a sum:
+    along = 4.0 * gm * square**-0.5 - speed  # (4 GM/r - v²) x
     pairs = zip(x, v, strict=True)
+    # and 4 (x·v) v
     return [front * (along * here + 4.0 * radial * there) for here, there in pairs]
 
 

@@ -101,8 +101,8 @@ DEPARTURES = {
     # sizes are 1/L, of a length L
     "yukawa": Departure(lambda r, size: (1 + size * r) * np.exp(-size * r), 2.0, (1.0,)),
 }
-"""By name; the sizes are a difference of the exponent, au² of a term in 1/r⁴ beside 1/r², and the
-inverse of Yukawa's length in au."""
+"""By name; the sizes are a change of the exponent (Newton's is -2), au² of a term in 1/r⁴ beside
+1/r², and the inverse of Yukawa's length in au."""
 
 
 def departures(

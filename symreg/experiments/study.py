@@ -127,6 +127,7 @@ def _work(
     study: Study, folder: Path, todo: list[Cell], config: StudyConfig, errors: dict[str, str]
 ) -> None:
     """Run cells side by side; after each, rewrite the table and report progress."""
+    # seconds
     deadline = time.monotonic() + 60 * config.minutes if config.minutes else math.inf
     done, seconds = len(study.cells) - len(todo), list[float]()
     with (
@@ -184,4 +185,5 @@ def _left(seconds: list[float], cells: int, at_once: int) -> str:
     if not seconds:
         return f"{cells} cells left, none finished yet"
     left = cells * sum(seconds) / len(seconds) / at_once
+    # minutes from a minute and a half on
     return f"about {left:.0f} s left" if left < 90 else f"about {left / 60:.0f} min left"

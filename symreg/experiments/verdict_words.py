@@ -213,8 +213,9 @@ def _worst(far: Examination) -> str:
     """Where it is certainly wrong too often."""
     if not (wrong := wrong_cells(far)):
         return ""
-    named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in wrong[:3])
-    more = f", and {len(wrong) - 3} cells more" if len(wrong) > 3 else ""
+    some, others = wrong[:3], len(wrong[3:])
+    named = "; ".join(f"{cell} ({share(cell.share.right)})" for cell in some)
+    more = f", and {others} cells more" if others else ""
     least = share(THRESHOLDS.cell_right)
     return f"Certainly fewer than {least} are right at {named}{more}."
 
@@ -328,9 +329,8 @@ def _one_way(far: Examination) -> str:
 def about_limits(limits: Limits) -> str:
     """Departures with which the field would have failed a gate."""
     ends, parts = limits.departures, []
-    if "exponent" in ends:
+    if ends:
         parts.append("{:+.2g} or {:+.2g} in the exponent".format(*ends["exponent"]))
-    if "quartic" in ends:
         # a factor 1 + s/r², whatever the law is
         at_one = " or ".join(f"{100 * size:+.2g} %" for size in ends["quartic"])
         parts.append(f"{at_one} of the attraction at 1 au, in a term steeper by 1/r²")

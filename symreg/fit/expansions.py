@@ -171,6 +171,7 @@ def smooth_probability(law: Law, samples: Samples) -> float:
             curve = np.polynomial.chebyshev.chebvander(_scaled(scale[:, None])[:, 0], WAVY)
             curve *= weights[:, None]
             basis, size, _ = np.linalg.svd(curve - own @ (own.T @ curve), full_matrices=False)
+            # without what the law's own constants could do
             basis = basis[:, size > 1e-6 * np.sqrt(len(rest))]
             free = len(rest) - own.shape[1] - basis.shape[1]
             if free >= WAVY and basis.shape[1]:
@@ -323,6 +324,6 @@ def _errors(design: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     rest = y - q @ (q.T @ y)
     left = 1 - np.sum(q**2, axis=1)
     inside = float(np.sqrt(np.mean(rest**2)))
-    if np.min(left) < 1e-6:
+    if np.min(left) < 1e-6:  # the fit goes through a row, of which the others say nothing
         return inside, np.inf
     return inside, float(np.sqrt(np.mean((rest / left) ** 2)))

@@ -114,7 +114,7 @@ def outliers(
     best, cost = none, min(law.criterion(samples.n_effective, floor) for law in whole)
     cost -= CLEARLY_BETTER
     for law in laws:
-        away, robust = _concentrated(law, samples, refit)
+        away, robust = concentrated(law, samples, refit)
         if not away.any():
             continue
         kept = samples.rows(~away)
@@ -126,12 +126,7 @@ def outliers(
     return best
 
 
-def trimmed(law: Law, samples: Samples, refit: Callable[..., Law] = refit_law) -> np.ndarray:
-    """(row,) whether a formula, fitted to the rows that it fits best, misses a row by far."""
-    return _concentrated(law, samples, refit)[0]
-
-
-def _concentrated(law: Law, samples: Samples, refit: Callable[..., Law]) -> tuple[np.ndarray, Law]:
+def concentrated(law: Law, samples: Samples, refit: Callable[..., Law]) -> tuple[np.ndarray, Law]:
     """The rows that are missed by far, and the fit that misses them.
 
     The fit to all rows may have bent to the outliers, so halves of the rows, which may be without

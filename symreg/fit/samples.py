@@ -5,6 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+LEAST_GROUPS = 4
+"""Drawn as wholes; of fewer, rows are."""
 LARGE = 1e3
 """Residual of a prediction that is undefined, or not positive where the target is."""
 BY_ROW = (
@@ -196,7 +198,7 @@ class Samples:
     def split(self, fraction: float, rng: np.random.Generator) -> tuple["Samples", "Samples"]:
         """Training and held-out samples; whole groups are held out if there are several."""
         groups = np.unique(self.groups)
-        if len(groups) < 4:
+        if len(groups) < LEAST_GROUPS:
             out = rng.permutation(len(self.y)) < max(1, round(fraction * len(self.y)))
         else:
             held = rng.choice(groups, max(1, round(fraction * len(groups))), replace=False)

@@ -23,7 +23,7 @@ from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Law
-from symreg.fit.samples import Samples
+from symreg.fit.samples import LEAST_GROUPS, Samples
 from symreg.formulas.expressions import on_rows
 
 DRAWS = 1000
@@ -198,7 +198,7 @@ def _resampled(
     Source: Cameron & Miller, J. Human Resources 50, 317 (2015), section VI: CR3 and Student's t.
     """
     groups, index = np.unique(samples.groups, return_inverse=True)
-    if len(groups) < 4:
+    if len(groups) < LEAST_GROUPS:
         index = np.arange(len(residuals))
     if index.max() >= MANY:
         # of so many groups the bootstrap is normal

@@ -260,6 +260,7 @@ def _points(
         outside = rng.uniform(low - reach, high + reach, POINTS - POINTS // 2)
         points[name] = np.exp(np.concatenate([inside, outside]))
     rest = {s.name for s in first.free_symbols | second.free_symbols} - set(variables)
+    # a factor of two either way
     return points, {name: float(np.exp(rng.uniform(-0.7, 0.7))) for name in sorted(rest)}
 
 
@@ -308,8 +309,8 @@ def _solve(
         return np.where(finite, error - middle, UNUSABLE)
 
     def matters(name: str, values: Mapping[str, float]) -> bool:
-        """Whether 1 % of a constant changes the ratio by more than rounding does."""
-        change = spread({**values, name: 1.01 * values[name]}) - spread(values)
+        """Whether a constant changes the ratio by more than rounding does."""
+        change = spread({**values, name: 1.01 * values[name]}) - spread(values)  # by 1 %
         return bool(np.max(np.abs(change)) > 10 * NUMERICAL_TOLERANCE)
 
     shapes = [name for name in own if matters(name, constants)]
@@ -321,6 +322,7 @@ def _solve(
             return dict(zip(shapes, map(float, np.exp(logarithms)), strict=True))
 
     for start in (0.0, -2.0, 2.0):
+        # to the last digit
         solution = least_squares(
             lambda logarithms: spread(named(logarithms)), np.full(len(shapes), start),
             xtol=1e-15, ftol=1e-15, gtol=1e-15,

@@ -351,9 +351,13 @@ def evaluate(
     return np.broadcast_to(np.asarray(value, dtype=float), (len(X),)).copy()
 
 
+DIGITS = 6
+"""Significant ones, of numbers in a formula as text."""
+
+
 def written(expression: sympy.Expr) -> str:
     """The formula as text, six significant digits."""
-    return sympy.sstr(rounded(expression, 6))
+    return sympy.sstr(rounded(expression, DIGITS))
 
 
 def mathml(expression: sympy.Expr) -> str:

@@ -37,7 +37,7 @@ class NamedForm:
 def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
     """Every reference law that can be written in the features; none without `r`.
 
-    Powers come with exponents fixed at each half-integer from -4 to 4 that has no name.
+    Powers come with exponents fixed at each half-integer that has no name.
     """
     if "r" not in names:
         return []
@@ -46,6 +46,7 @@ def named_forms(names: Sequence[str], X: np.ndarray) -> list[NamedForm]:
     strengths = sources(names)
     laws = [LAWS[name]() for name in sorted(LAWS)]
     named = {family(law) for law in laws}
+    # from -4 to 4
     powers = [LAWS["power_law"](twice / 2) for twice in range(-8, 9)]  # type: ignore[call-arg]
     laws = [law for law in laws if not law.exponents]
     laws += [law for law in powers if family(law) not in named]

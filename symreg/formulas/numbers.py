@@ -42,6 +42,7 @@ def simple_near(value: float) -> list[float]:
     """One, and the nearest whole number, half, third, tenth and twelfth, cheapest first."""
     if not math.isfinite(value) or not 1e-2 < abs(value) < LARGEST:
         return []
+    # whole numbers, halves, thirds and twelfths
     near = {simple(value, denominator) for denominator in (1, 2, 3, LARGEST_DENOMINATOR)}
     near |= {Fraction(round(10 * value), 10), Fraction(int(math.copysign(1, value)))}
     return sorted((float(number) for number in near if number), key=price)

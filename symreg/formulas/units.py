@@ -7,9 +7,10 @@ from fractions import Fraction
 import sympy
 
 from orbits.units import ONE, Unit, parse_unit, powers
+from symreg.formulas.numbers import LARGEST_DENOMINATOR
 
-G_DIMENSION = powers((3, -1, -2))
-GM_DIMENSION = powers((3, 0, -2))
+G_DIMENSION, GM_DIMENSION = powers((3, -1, -2)), powers((3, 0, -2))
+"""Of length, mass and time, as in m³/(kg s²)."""
 
 
 def parse_units(texts: Mapping[str, str], names: Sequence[str]) -> dict[str, Unit]:
@@ -110,7 +111,7 @@ def _assigned(
                 _assigned(part, known[0], units, constants)
         return known[0] if known else None
     if form.is_Pow and form.exp.is_number:
-        power = Fraction(float(form.exp)).limit_denominator(12)
+        power = Fraction(float(form.exp)).limit_denominator(LARGEST_DENOMINATOR)
         inverse = wanted ** (1 / power) if wanted is not None and power else None
         unit = _assigned(form.base, inverse, units, constants)
         return None if unit is None else unit**power

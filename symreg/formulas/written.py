@@ -19,7 +19,7 @@ from scipy.stats import chi2
 from orbits.estimates import CONFIDENCE, Estimate
 from orbits.time_limit import TooLongError, limited
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import complexity, evaluate, written
+from symreg.formulas.expressions import DIGITS, complexity, evaluate, written
 from symreg.formulas.numbers import SAME, exact, is_simple, simple
 
 SECONDS = 2.0
@@ -31,8 +31,6 @@ LONGEST = 60
 """Nodes of a formula that sympy still expands and factors quickly."""
 DECIMALS = 11
 """Digits of a number that is a product of others, as of the square of one with five."""
-MOST_DIGITS = 6
-"""Of a number without an interval, or with a narrow one."""
 USUAL_DENOMINATOR, USUAL_INTEGER, SURE = 4, 10, 0.01
 """Of numbers that are simple within their interval, which has at most that half-width, relative: in
 wider ones there would be a simple number by chance."""
@@ -276,9 +274,12 @@ def simple_together(
         move = np.array([float(number) for number in near.values()]) - fitted[at]
         pull = np.linalg.pinv(spread[np.ix_(at, at)], hermitian=True) @ move
         if move @ pull <= chi2.ppf(CONFIDENCE, len(at)):
-            follow = fitted + spread[:, at] @ pull
-            return [near.get(place, exact(value)) for place, value in enumerate(follow)]
-    return [exact(value) for value in fitted]
+            fitted = fitted + spread[:, at] @ pull
+        else:
+            near = {}
+    # one without an interval has a unit, or was not fitted
+    free = [sympy.Float if number.half_width is None else exact for number in numbers]
+    return [near.get(k, kind(fitted[k])) for k, kind in enumerate(free)]
 
 
 def _in_digits(number: sympy.Number, half: float | None) -> sympy.Number:
@@ -293,9 +294,9 @@ def _in_digits(number: sympy.Number, half: float | None) -> sympy.Number:
 def digits_of(value: float, half: float | None) -> int:
     """Significant digits that an interval supports: two of the half-width, at least two.
 
-    Six without an interval, and at most.
+    `DIGITS` without an interval, and at most.
     """
     if half is None or not (half > 0 and value and math.isfinite(half)):
-        return MOST_DIGITS
+        return DIGITS
     places = math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2
-    return max(2, min(MOST_DIGITS, places))
+    return max(2, min(DIGITS, places))

@@ -120,6 +120,7 @@ def evidence_of(
         own = [i for i, name in enumerate(rows.features) if name in _names(refit)]
         X = rows.measured if len(rows.features) <= MOST_COLUMNS else rows.X[:, own]
         free = predictable(refit.residuals(rows), X)[0]
+        # the least of three
         chance = min(1.0, 3 * min(chance, smooth_probability(refit, single), free))
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve

@@ -8,6 +8,7 @@ from typing import Literal
 from orbits.printing import html_table
 
 Kind = Literal["number", "share", "times", "chance", "count"]
+OUTCOME = {True: "passed", False: "failed", None: "undecided"}
 
 
 @dataclass(frozen=True)
@@ -74,17 +75,13 @@ class Gate:
             return f"{self.value:.1%}"
         return f"{self.value:.{2 if self.kind == 'chance' else 4}g}"
 
-    @property
-    def outcome(self) -> str:
-        """Whether it passed, in a word."""
-        return {True: "passed", False: "failed", None: "undecided"}[self.passed]
-
     def __repr__(self) -> str:
-        return f"Gate({self.name}: found {self.found}, required {self.required}; {self.outcome})"
+        told = OUTCOME[self.passed]
+        return f"Gate({self.name}: found {self.found}, required {self.required}; {told})"
 
     def _repr_html_(self) -> str:
         rows = {"gate": self.name, "required": self.required, "found": self.found}
-        return html_table((rows | {"outcome": self.outcome}).items())
+        return html_table((rows | {"outcome": OUTCOME[self.passed]}).items())
 
     @property
     def room_used(self) -> float | None:

@@ -182,6 +182,7 @@ class _Curve:
         # where the distance hardly varies, no more than a power of it can be seen
         self.power = float(np.polyfit(logs[some], np.log(size[some]), 1)[0]) if fits else 0.0
         pieces = int(np.clip(np.ceil(span / 0.2), 1, min(16, max(1, len(r) // 50))))
+        # the outermost distances lie inside
         low, high = logs.min() - 1e-9, logs.max() + 1e-9
         inner = np.linspace(low, high, pieces + 1)[1:-1]
         ends = np.ones(DEGREE + 1)
@@ -388,7 +389,7 @@ class _Fitted:
         small = not self.search.curved.size or self.share(kind) <= MOST_SHARE
         return bool(
             self.share(kind) >= LEAST_SHARE
-            and np.max(np.abs(values) / errors) > 3
+            and np.max(np.abs(values) / errors) > 3  # standard errors
             and (small or (without.left and not self.left))
         )
 

@@ -88,7 +88,7 @@ def _bare_units(samples: ForceSamples, units: GivenUnits) -> str:
     # within a percent of one, and the same everywhere
     if (units.length, units.time) != ("au", "yr") or abs(middle - 1) > 0.01:
         return ""
-    if np.median(np.abs(strength - middle)) > 0.01:
+    if np.median(np.abs(strength - middle)) > 0.01:  # as above
         return ""
     return (
         f"GM is {middle:.5g}, as where units are chosen so that G and a mass are one (about the "

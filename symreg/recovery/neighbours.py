@@ -249,7 +249,7 @@ def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
     elif node.func is sympy.log:  # u − 1 + O((u − 1)²)
         yield from (u - 1, 1 - 1 / u, sympy.sqrt(u) - 1)
     elif node.is_Pow and node.base.is_Add and node.exp.is_number:
-        halves = (sympy.Rational(n, 2) for n in range(1, 5))
+        halves = (sympy.Rational(n, 2) for n in range(1, 5))  # up to two
         yield from (node.base ** (sign * p) for p in halves for sign in (1, -1))
         first, rest = node.base.as_coeff_Add()
         if first:
@@ -338,6 +338,7 @@ def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
         None if they do not within ten times the ranges.
     """
     low, high = samples.X.min(axis=0), samples.X.max(axis=0)
+    # a power of two, for Sobol points
     unit = qmc.Sobol(len(low), seed=0).random(2048)
     # half of the targets may be zero
     usual = float(np.median(np.abs(samples.y)) or np.sqrt(np.mean(samples.y**2)))
@@ -346,6 +347,7 @@ def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
     error = max(float(np.sqrt(law.mean_square)), 1e-6)
     if samples.deviations is not None:
         error *= float(np.median(samples.deviations)) / usual
+    # as near the ranges as can be
     for factor in (1.0, 1.5, 2.0, 3.0, 5.0, 10.0):
         positive = low > 0
         with np.errstate(all="ignore"):

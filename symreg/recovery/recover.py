@@ -33,7 +33,7 @@ from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import MATCHING, UNDECIDED
-from symreg.formulas.expressions import constant_symbol, named, rounded, written
+from symreg.formulas.expressions import constant_symbol, named, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simple_numbers, simplest
@@ -239,7 +239,7 @@ def _result(
         expression=shown("its text", lambda: written(shortest), str(shortest)),
         written=shown(
             "simple numbers", lambda: _as_written(shortest, finding, tuple(coefficients.values())),
-            str(rounded(shortest, 6)),
+            written(shortest),
         ),
         raw_expression=shown(
             "the engine's text",
@@ -448,9 +448,10 @@ def _notes(
 
 def _permuted(problem: Problem, search: Search) -> Null:
     """The same search on shuffled targets, with no law left to find: as far as the first went, with
-    two seeds at most, in a fifth of the time."""
+    two seeds at most, in less time."""
     config = replace(search.config, seeds=min(2, search.config.seeds))
     shuffled = problem.samples.permuted(np.random.default_rng([config.seed, 2]))
+    # a fifth
     watch, judging = Watch(0.2 * search.watch.seconds), 0.2 * search.judging
     finding = find(
         replace(problem, samples=shuffled, every=None),

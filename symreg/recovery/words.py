@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orbits.forces import ForceLaw
 from orbits.printing import in_percent
-from orbits.units import parse_unit
+from orbits.units import GM_SUN, parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import PerGroup, Quantity, Recovery
@@ -330,7 +330,7 @@ def with_unit(quantity: Quantity) -> str:
 
 def true_number(truth: float) -> str:
     """A true constant to five digits, that of the Sun by its name too."""
-    is_sun = math.isclose(truth, 4 * math.pi**2, rel_tol=1e-9)
+    is_sun = math.isclose(truth, GM_SUN, rel_tol=1e-9)
     return f"4π² = {truth:.5g}" if is_sun else f"{truth:.5g}"
 
 

@@ -217,6 +217,7 @@ class Curve(Shape):
         even = np.linspace(low, high, pieces + 1)
         dense = np.quantile(logs, np.linspace(0, 1, pieces + 1))
         inner = 0.5 * (even + dense)[1:-1]
+        # the outermost distances lie inside
         ends = np.full(CURVE_DEGREE + 1, low - 1e-9), np.full(CURVE_DEGREE + 1, high + 1e-9)
         return cls(base, tuple(np.concatenate([ends[0], inner, ends[1]]).tolist()))
 

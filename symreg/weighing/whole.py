@@ -156,6 +156,7 @@ def _relativity(system: System, fitted: MotionFit) -> Relativity:
     coefficient = Estimate.of(fitted.vector[-1], error)
     others = np.delete(np.arange(system.bodies), fitted.motion.centre)
     gm, size, eccentricity = fitted.motion.conics(others)
+    # Einstein's, of a turn
     advance = 6 * np.pi * gm / (SPEED_OF_LIGHT**2 * size * (1 - eccentricity**2))
     # in a century
     turns = 100.0 / period(np.abs(size), gm)

@@ -8,7 +8,7 @@ import sympy
 from orbits.estimates import Estimate
 from orbits.forces import GM_SYMBOL, ForceLaw
 from orbits.units import LENGTHS, GivenUnits
-from symreg.formulas.expressions import rounded
+from symreg.formulas.expressions import DIGITS, rounded
 from symreg.weighing.config import WeighConfig
 from symreg.weighing.fit import LawFit
 from symreg.weighing.motion import BEYOND
@@ -37,7 +37,7 @@ def formula_of(law: ForceLaw, units: GivenUnits) -> str:
     if units.length != "au":
         unit = LENGTHS[units.length]
         r = {s: unit * s for s in expression.free_symbols if s.name == "r"}
-        expression = rounded(unit**2 * expression.subs(r), 6)
+        expression = rounded(unit**2 * expression.subs(r), DIGITS)
     return str(expression.subs(GM_SYMBOL, gm))
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symreg.fit.grouped import group_parts, refit_grouped, started
-from symreg.fit.outliers import outlier_note, outliers, outlying_rows, trimmed
+from symreg.fit.outliers import concentrated, outlier_note, outliers, outlying_rows
 from symreg.fit.refine import refit_law, refitted
 from symreg.fit.samples import Samples
 from symreg.recovery.neighbours import shortened, without_lone_part
@@ -166,7 +166,7 @@ def test_outliers_of_groups_are_those_of_one_robust_fit():
     samples, _ = with_indicators(samples, table, "surface", ("F", "d", "v"))
     bent = started(refitted(sympy.sympify("d**1.5*v**1.5"), group_parts(samples)[0], ""), samples)
     law = bent.joint(samples)
-    away = trimmed(law, samples, lambda _, rows: refit_grouped(bent, rows).joint(rows))
+    away, _ = concentrated(law, samples, lambda _, rows: refit_grouped(bent, rows).joint(rows))
     assert list(np.flatnonzero(away)) == [7, 20]
 
 

@@ -353,9 +353,9 @@ def test_limits_lie_on_both_sides_of_a_models_own_bias():
         return bool(np.abs(off / np.log(r)).max() < 0.05)
 
     low, high = departures(states, passes)["exponent"]
-    # an exponent off by 0.02 already: less room on that side than on the other
-    assert high == pytest.approx(0.03, abs=0.005)
-    assert low == pytest.approx(-0.07, abs=0.005)
+    # its exponent is 0.02 below the law's already: less room on that side than on the other
+    assert low == pytest.approx(-0.03, abs=0.005)
+    assert high == pytest.approx(0.07, abs=0.005)
 
 
 def test_a_limit_is_that_of_the_factor_itself():

@@ -39,10 +39,10 @@ def test_what_predicts_nothing_has_no_exponent():
     assert "exponent of x" not in fitted("c*x", noise).summary
 
 
-def test_a_repr_says_beside_what_it_is_another_form():
+def test_a_repr_says_of_what_law_it_is_another_form():
     assert repr(fitted("c*x", 2 * X)).endswith("; fitted)")
-    beside = repr(fitted("c*x**3 + d", 2 * X**3 + 1, law="k*x"))
-    assert beside.endswith("; fitted, not recovered; different beside k*x)")
+    other = repr(fitted("c*x**3 + d", 2 * X**3 + 1, law="k*x"))
+    assert other.endswith("; fitted, not recovered; k*x: different)")
 
 
 def test_the_first_thing_to_try_is_a_column_of_labels(monkeypatch):

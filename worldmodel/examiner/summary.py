@@ -170,7 +170,7 @@ def summary(
         field_error=float(np.median(left)),
         field_right=float(np.mean(left <= RIGHT)),
         kick_field_error=_median(_against(kicked, field)) if len(kicked) else None,
-        remainder=float(np.quantile(left, 0.9)),
+        remainder=float(np.quantile(left, 0.9)),  # of nine states in ten
         unevenness=terms.unevenness(known.acceleration),
         parts=field.parts,
         grain=float(np.median(known.rounding)) * np.sqrt(12 / world.axes),

@@ -10,7 +10,7 @@ from orbits.forces import ForceLaw, known_law
 from orbits.invariants import angular_momentum, energy_scale, specific_energy
 from worldmodel.attention import attention_spread
 from worldmodel.data import held_out_crops
-from worldmodel.objective import loss, mean_loss, raw_target
+from worldmodel.objective import loss, raw_target
 from worldmodel.predictor import roll_out
 from worldmodel.source import Trajectories
 from worldmodel.world_model import WorldModel
@@ -34,7 +34,9 @@ def next_step(model: Any, chosen: Trajectories) -> dict[str, float]:
         crops = held_out_crops(chosen.position, first).to(next(network.parameters()).device)
         target = "position" if network.config.head == "tokens" else network.config.target
         with torch.no_grad():
-            metrics["loss"] = mean_loss(network.config, network.scales, network, crops)
+            output = network(crops[:, :-1])
+            value = loss(network.config, network.scales, output, crops[:, :-1], crops[:, 1:])
+            metrics["loss"] = float(value)
         metrics["acceleration_share"] = acceleration_share(target, position)
     for name, length in (("", size), ("straight_line_", straight_size)):
         metrics[f"{name}error"] = float(np.sqrt(np.mean(length**2)))

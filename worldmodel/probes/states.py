@@ -72,14 +72,6 @@ class Arcs:
             self, **{name: value[kept] for name, value in values.items() if value is not None}
         )
 
-    def cut(self, first: int, stop: int) -> "Arcs":
-        """The same arcs from one time to another, read at those times that remain."""
-        times = {n: getattr(self, n)[:, first:stop] for n in ("position", "velocity", "seen")}
-        read = range(self.read.start - first, min(self.read.stop, stop) - first)
-        kick = None if self.kick is None else self.kick - first
-        start = max(0, self.start - first)
-        return dataclasses.replace(self, **times, read=read, kick=kick, start=start)
-
     def contexts(
         self, orbit: np.ndarray, time: np.ndarray, length: int
     ) -> Float[np.ndarray, "state context body axis"]:

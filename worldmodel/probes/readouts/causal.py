@@ -53,7 +53,7 @@ class Causal(ReadOut):
         for name, words in WORDS.items()
     } | {"own": "R² of the acceleration where nothing is exchanged"}
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
-    least_orbits: ClassVar[int] = 4
+    least_orbits: ClassVar[int] = 4  # two folds of two
 
     states: Count = 1000
     """About this many states, equally many per orbit."""

@@ -72,6 +72,7 @@ class Evaluate(ReadOut):
         one = probes.next_step(model, chosen)
         rolled = probes.rollout_errors(model, chosen, steps)
         errors = rolled["median_error"]
+        # a factor of four apart
         at = {f"error_{k}": float(errors[k - 1]) for k in (1, 4, 16, 64) if k <= steps}
         metrics = one | at | {name: rolled[name] for name in DRIFTS}
         title = (

@@ -108,6 +108,7 @@ def locality(
     locality 1 too. So has an untrained one whose target is the residual from linear extrapolation,
     with inertia in its architecture; look at the gradients then.
     """
+    # over all but the state
     missed = np.sum(_beside_inertia(jacobians) ** 2, axis=(1, 2, 3))
     return np.clip(1 - missed / (2 * jacobians.shape[-1]), 0, None)
 
@@ -154,7 +155,7 @@ def gradient_errors(
     outward = position / r[:, None]
     across = velocity - (velocity * outward).sum(-1, keepdims=True) * outward
     across /= np.linalg.norm(across, axis=-1, keepdims=True)
-    step = 1e-5 * r
+    step = 1e-5 * r  # central differences err by its square
     ends = [law.radial_acceleration(r + sign * step, gm) for sign in (1, -1)]
     true = {
         "radial": (ends[0] - ends[1]) / (2 * step),

@@ -99,6 +99,7 @@ def response(
 def summary(r2: list[float | None], suffix: str = "") -> dict[str, float | int | None]:
     """The response in a few numbers."""
     known = [value for value in r2 if value is not None]
+    # a factor of two apart, and the last that are read by default
     metrics: dict[str, float | int | None] = {
         f"r2{suffix}_{k}": r2[k - 1] for k in (1, 2, 4, 8, 16, 32, 50) if k <= len(r2)
     }

@@ -33,7 +33,7 @@ class Linear(ReadOut):
         "passes this too."
     )
     controls: ClassVar[tuple[str, ...] | None] = ("none", "injected")
-    least_orbits: ClassVar[int] = 4
+    least_orbits: ClassVar[int] = 4  # two folds of two
 
     states: Count = 2000
     """About this many states, equally many per orbit."""
