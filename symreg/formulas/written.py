@@ -173,7 +173,9 @@ def _decimals(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     symbols = sorted(plain.free_symbols, key=str)
     for way in (sympy.factor(plain), *(sympy.apart(plain, symbol) for symbol in symbols)):
         for form in _divided(way):
-            yield form.xreplace({name: node for node, name in inside.items()})
+            for node, name in reversed(inside.items()):  # a function may hold others
+                form = form.xreplace({name: node})
+            yield form
 
 
 def _numbers(formula: sympy.Expr) -> list[sympy.Float]:
@@ -268,27 +270,26 @@ def simple_together(
     fitted = np.array([number.value for number in numbers], dtype=float)
     within = [_simple_within(v, n.half_width) for v, n in zip(fitted, numbers, strict=True)]
     near = {place: number for place, number in enumerate(within) if number is not None}
-    at = list(near)
+    at, told = list(near), True
     spread = np.asarray(covariance, dtype=float)
     if at and spread.shape == 2 * fitted.shape:
         move = np.array([float(number) for number in near.values()]) - fitted[at]
         pull = np.linalg.pinv(spread[np.ix_(at, at)], hermitian=True) @ move
-        if move @ pull <= chi2.ppf(CONFIDENCE, len(at)):
+        told = bool(move @ pull > chi2.ppf(CONFIDENCE, len(at)))
+        if not told:
             fitted = fitted + spread[:, at] @ pull
-        else:
-            near = {}
     # one without an interval has a unit, or was not fitted
     free = [sympy.Float if number.half_width is None else exact for number in numbers]
-    return [near.get(k, kind(fitted[k])) for k, kind in enumerate(free)]
+    return [near[k] if k in near and not told else kind(fitted[k]) for k, kind in enumerate(free)]
 
 
 def _in_digits(number: sympy.Number, half: float | None) -> sympy.Number:
     if number.is_Rational:
         return number
     rounded = sympy.Float(number, digits_of(float(number), half))
-    # a factor that reads 1.0 is none
-    one = half is not None and abs(float(str(rounded))) == 1
-    return sympy.Integer(round(number)) if one else rounded
+    # a factor that reads 1.0 is none, and 13.0 of two digits is 13
+    whole = half is not None and float(str(rounded)).is_integer() and abs(rounded) < 10**DIGITS
+    return sympy.Integer(round(rounded)) if whole else rounded
 
 
 def digits_of(value: float, half: float | None) -> int:
