@@ -371,13 +371,20 @@ def latex(expression: sympy.Expr, digits: int) -> str:
 
 
 def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
-    """The formula with numbers to so many significant digits, for reading: tenths, fifths, and what
-    has a long numerator as decimals, where these are no longer than that."""
-    numbers: dict[sympy.Number, sympy.Float] = {}
-    for number in expression.atoms(sympy.Float, sympy.Rational):
-        short = sympy.Float(number, digits)
-        usual = number.is_Integer or (number.is_Rational and number.q % 5 and abs(number.p) <= 10)
-        if number.is_Float or (not usual and sympy.Rational(str(short)) == number):
-            numbers[number] = short
+    """The formula with numbers to so many significant digits, for reading."""
+    numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
     with distribute(False):  # a number in front of a sum stays there
-        return expression.xreplace(numbers)
+        return with_decimals(expression.xreplace(numbers), digits)
+
+
+def with_decimals(expression: sympy.Expr, digits: int = DIGITS) -> sympy.Expr:
+    """The formula with tenths, fifths, and fractions of a long numerator as decimals, where these
+    have no more than so many digits."""
+    decimals: dict[sympy.Rational, sympy.Float] = {}
+    for number in expression.atoms(sympy.Rational):
+        short = sympy.Float(number, digits)
+        usual = number.is_Integer or (number.q % 5 and abs(number.p) <= 10)
+        if not usual and sympy.Rational(str(short)) == number:
+            decimals[number] = short
+    with distribute(False):
+        return expression.xreplace(decimals)

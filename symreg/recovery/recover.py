@@ -33,7 +33,7 @@ from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import MATCHING, UNDECIDED
-from symreg.formulas.expressions import constant_symbol, named, written
+from symreg.formulas.expressions import constant_symbol, named, with_decimals, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simple_numbers, simplest
@@ -353,7 +353,7 @@ def _as_written(formula: sympy.Expr, finding: Finding, numbers: Sequence[Quantit
         spread = spread[np.ix_(shared, shared)] if spread.ndim == 2 else spread
     text = simple_numbers(formula, numbers, numbers_of(numbers, spread))
     done = text.atoms(sympy.Float) or grouped
-    said = sympy.sstr(text if done else simplest(text, finding.samples))
+    said = sympy.sstr(with_decimals(text if done else simplest(text, finding.samples)))
     return re.sub(r"(?<=\d)\.(?!\d)", "", said)  # sympy writes a rounded 39 as `39.`
 
 
