@@ -48,7 +48,7 @@ LIMITS = {
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
     # that holds for the judging too, simple numbers in what is predicted, formulas factored
     "symreg": {
-        "code_lines": 17880,
+        "code_lines": 17885,
         "options": 121,
         "bare_numbers": 390,
         "imports_in_functions": 26,
