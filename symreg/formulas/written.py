@@ -185,28 +185,25 @@ def _numbers(formula: sympy.Expr) -> list[sympy.Float]:
 def _divided(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     """Sums that are factors, divided by the number before their highest term, and by their constant
     one, which goes in front: `a/sqrt(b - v²)` is `c/sqrt(1 - v²/b)`, and the other way."""
-    numbers_of: tuple[Callable[[sympy.Expr], sympy.Expr], ...] = (
-        lambda total: sympy.Poly(total).LC(),
-        lambda total: total.as_coeff_Add()[0],
-    )
-    for number_of in numbers_of:
+    formula = _divided_by(formula, lambda total: sympy.Poly(total).LC())
+    yield formula
+    yield _divided_by(formula, lambda total: total.as_coeff_Add()[0])
 
-        def divided(
-            product: sympy.Expr, number_of: Callable[[sympy.Expr], sympy.Expr] = number_of
-        ) -> sympy.Expr:
-            factors = []
-            for factor in sympy.Mul.make_args(product):
-                base, power = factor.as_base_exp()
-                number = number_of(base) if base.is_Add and power.is_number else sympy.S.One
-                if number != 1 and number.is_positive:
-                    number = number if power.is_integer else sympy.Float(number)
-                    factors.append(number**power)
-                    factor = sympy.expand_mul(base / number) ** power
-                factors.append(factor)
-            return sympy.Mul(*factors)
 
-        formula = formula.replace(lambda node: node.is_Mul or node.is_Pow, divided)
-        yield formula
+def _divided_by(formula: sympy.Expr, number_of: Callable[[sympy.Expr], sympy.Expr]) -> sympy.Expr:
+    def divided(product: sympy.Expr) -> sympy.Expr:
+        factors = []
+        for factor in sympy.Mul.make_args(product):
+            base, power = factor.as_base_exp()
+            number = number_of(base) if base.is_Add and power.is_number else sympy.S.One
+            if number != 1 and number.is_positive:
+                number = number if power.is_integer else sympy.Float(number)
+                factors.append(number**power)
+                factor = sympy.expand_mul(base / number) ** power
+            factors.append(factor)
+        return sympy.Mul(*factors)
+
+    return formula.replace(lambda node: node.is_Mul or node.is_Pow, divided)
 
 
 def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
