@@ -15,11 +15,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import sympy
 from scipy.stats import chi2
+from sympy.core.parameters import distribute
 
 from orbits.estimates import CONFIDENCE, Estimate
 from orbits.time_limit import TooLongError, limited
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import DIGITS, complexity, evaluate, written
+from symreg.formulas.expressions import (
+    DIGITS,
+    complexity,
+    constant_symbol,
+    evaluate,
+    in_order,
+    written,
+)
 from symreg.formulas.numbers import SAME, exact, is_simple, simple
 
 SECONDS = 2.0
@@ -89,6 +97,51 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
     except TooLongError:
         pass
     return best
+
+
+def recast(
+    form: sympy.Expr, constants: Sequence[float], samples: Samples
+) -> tuple[sympy.Expr, list[float]]:
+    """A skeleton whose constants are the numbers that one reads in its formula, and these.
+
+    `c1/(r**3 + 43*r**2 + c2*r)`, which reads 84476.2/(r*(r + 21.5)**2), is c1/(r*(c2 + r)**2). Of
+    the numbers read, those of the skeleton and exponents are exact, others constants. The skeleton
+    itself where it has fewer numbers, or one that would be lost: an exponent, or a one.
+
+    Args:
+        form: with free constants.
+        constants: their values.
+        samples: rows at which both evaluate alike.
+    """
+    own = [constant_symbol(i) for i in range(len(constants))]
+    kept = form, list(constants)
+    numbered = dict(zip(own, map(sympy.Float, constants), strict=True))
+    read = simplest(form.xreplace(numbered), samples)
+    fixed = {abs(float(number)) for number in form.atoms(sympy.Rational)} | {1.0}
+    powers = set[sympy.Basic]().union(*(power.exp.free_symbols for power in form.atoms(sympy.Pow)))
+    roots = any(power.base.is_number for power in read.atoms(sympy.Pow))
+    if roots or read.atoms(sympy.NumberSymbol) or powers & set(own):
+        return kept
+    if fixed & {abs(value) for value in constants}:
+        return kept
+    values: dict[float, tuple[float, sympy.Symbol]] = {}
+
+    def freed(node: sympy.Expr) -> sympy.Expr:
+        if node.is_Number:
+            size = abs(float(node))
+            if node.is_Rational and size in fixed:
+                return node
+            first, constant = values.setdefault(size, (float(node), constant_symbol(len(values))))
+            return constant if node * first > 0 else -constant
+        if node.is_Pow:
+            return freed(node.base) ** node.exp
+        return node.func(*map(freed, node.args)) if node.args else node
+
+    with distribute(False):
+        made, order = in_order(freed(read))
+    numbers = [value for value, _ in values.values()]
+    fewer = len(numbers) <= len(constants)
+    return (made, [numbers[place] for place in order]) if fewer else kept
 
 
 def _length(formula: sympy.Expr) -> tuple[int, bool, int, int]:
@@ -166,6 +219,8 @@ def _decimals(formula: sympy.Expr) -> Iterator[sympy.Expr]:
     def is_no_quotient(node: sympy.Expr) -> bool:
         return bool(node.is_Function or (node.is_Pow and not node.exp.is_Integer))
 
+    above, below = sympy.fraction(formula)
+    formula = sympy.expand_mul(above) / below  # no quotients of decimals, from a number in front
     # exp(0.37·x) over decimals would be the 37th power of exp(x/100)
     plain = formula.replace(is_no_quotient, lambda node: inside.setdefault(node, sympy.Dummy()))
     numbers = {number: sympy.Rational(f"{number:.{DECIMALS}g}") for number in _numbers(plain)}

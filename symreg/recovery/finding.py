@@ -33,6 +33,7 @@ from symreg.formulas.compare import (
 from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.formulas.reading import read_formula
 from symreg.formulas.watch import Watch
+from symreg.formulas.written import recast
 from symreg.recovery.by_group import every_group, of_groups, searched_groups, select_by_group
 from symreg.recovery.evidence import Evidence, evidence_of, misfit_of
 from symreg.recovery.problem import Problem
@@ -93,14 +94,15 @@ class Finding:
         return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
 
 
-def find(problem: Problem, search: Search) -> Finding:
-    """Find a law in samples and compare it."""
+def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
+    """Find a law in samples and compare it; if it is `to_read`, its constants are the numbers that
+    one reads in it."""
     if problem.samples.indicators:
         searched = searched_groups(problem.samples)
         if len(searched) < problem.samples.indicators:
             part = replace(problem, samples=of_groups(problem.samples, searched))
             every = weighed(problem.samples, search.config.floor)
-            finding = find(part, replace(search, every_group=every))
+            finding = find(part, replace(search, every_group=every), to_read)
             return search.guard.part(
                 "the constants of the other groups",
                 lambda: _in_every_group(finding, searched, every, search), finding,
@@ -131,6 +133,10 @@ def find(problem: Problem, search: Search) -> Finding:
         reference, comparison = guard.part(
             "the comparison", lambda: _compared(law, references, asked, whole), unknown
         )
+    # a named law, a reference and a user's form have their constants
+    own = law.name or comparison.verdict in MATCHING or config.form or whole.indicators
+    if to_read and not own:
+        law = guard.part("the shortest way to write it", lambda: _as_read(law, whole), law)
     # every row takes a matrix of all exponents: 20 s for 200 features
     measurable = whole.X.shape[1] <= 50 and guard.part(
         "the exponents", lambda: usable(whole), False
@@ -177,6 +183,12 @@ def find(problem: Problem, search: Search) -> Finding:
         outliers=outlying,
         rows=len(fitted.y),
     )  # fmt: skip
+
+
+def _as_read(law: Law, samples: Samples) -> Law:
+    """The same law, whose constants are the numbers that one reads in it."""
+    form, constants = recast(law.form, law.constants, samples)
+    return replace(law, form=form, constants=tuple(constants))
 
 
 def _intervals(

@@ -245,7 +245,7 @@ def _result(
             "the engine's text",
             lambda: written(raw.expression) if raw and not grouped else None, None,
         ),
-        form=grouped.form if grouped else named(law.form, coefficient_names(law)),
+        form=grouped.form if grouped else named(with_decimals(law.form), coefficient_names(law)),
         law=law.name,
         selected_from=law.source,
         forms=shown("textbook laws", lambda: _forms(finding, problem), ()),
@@ -459,6 +459,7 @@ def _permuted(problem: Problem, search: Search) -> Null:
             search, engine=search.engine.as_far(), config=config, watch=watch, judging=judging,
             units=None, guard=Guard(),
         ),
+        to_read=False,
     )  # fmt: skip
     quantities = (strength(finding), *parameters_of(finding).values())
     of_any_law = found_gates(finding, THRESHOLDS, None)

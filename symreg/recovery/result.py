@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import sympy
+from sympy.core.parameters import distribute
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
 from orbits.expressions import OWN, names_of, parse_expression
@@ -271,8 +272,9 @@ class Recovery(Result):
             shared = {name: of[0] for name, of in groups.constants.items() if len(of) == 1}
             values = {name: sympy.Float(fitted[of]) for name, of in shared.items() if of in fitted}
         formula, symbols = self._parsed(text)
-        numbered = formula.xreplace({symbols[name]: value for name, value in values.items()})
-        return with_plain_quotients(numbered)
+        with distribute(False):  # a number in front of a sum stays there
+            numbered = formula.xreplace({symbols[name]: value for name, value in values.items()})
+            return with_plain_quotients(numbered)
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""

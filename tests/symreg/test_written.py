@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import symreg
 from orbits.estimates import Estimate
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import evaluate, symbol, written
+from symreg.formulas.expressions import evaluate, merged, skeleton, symbol, written
 from symreg.formulas.numbers import exact, is_simple, price, simple_near
-from symreg.formulas.written import simple_numbers, simple_together, simplest
+from symreg.formulas.written import recast, simple_numbers, simple_together, simplest
 
 X, Y = symbol("x"), symbol("y")
 RNG = np.random.default_rng(0)
@@ -118,6 +118,36 @@ def test_what_is_written_is_what_was_fitted_and_never_longer(formula):
     size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
     apart = np.abs(evaluate(shorter, ROWS.names, ROWS.X) - values)
     assert np.all((apart <= 1e-12 * size) | ~np.isfinite(values))
+
+
+@pytest.mark.parametrize(
+    ("formula", "form", "constants"),
+    [
+        (84476.1875 / (X**3 + 43 * X**2 + 462.25 * X), "_c0/(x*(_c1 + x)**2)", (84476.1875, 21.5)),
+        ((8.314 * Y * X**2 - 3.64 * X + 0.155428) / (X**3 - 0.0427 * X**2),
+         "_c0/x**2 + _c1*y/(_c2 + x)", (-3.64, 8.314, -0.0427)),
+        (17.4 * X**0.4 - 3.1 * sympy.exp(-1.2 * X),
+         "_c0*x**_c1 + _c2*exp(_c3*x)", (17.4, 0.4, -3.1, -1.2)),
+        (6.28318530717959 * X + Y, "_c0*x + y", (6.28318530717959,)),
+        (1.0 * X + Y, "_c0*x + y", (1.0,)),
+    ],
+)  # fmt: skip
+def test_the_constants_of_a_law_are_the_numbers_that_one_reads(formula, form, constants):
+    made, numbers = recast(*skeleton(merged(formula)), ROWS)
+    assert str(made) == form
+    assert numbers == pytest.approx(constants, rel=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.recursive(ATOMS, joined, max_leaves=6))
+def test_a_law_is_the_same_function_when_its_constants_are_those_one_reads(formula):
+    form, constants = skeleton(merged(sympy.sympify(formula)))
+    made, numbers = recast(form, constants, ROWS)
+    assert len(numbers) <= len(constants)
+    before = evaluate(form, ROWS.names, ROWS.X, constants)
+    size = np.maximum(np.abs(before), np.sqrt(np.mean(before**2)))
+    apart = np.abs(evaluate(made, ROWS.names, ROWS.X, numbers) - before)
+    assert np.all((apart <= 1e-11 * size) | ~np.isfinite(before))
 
 
 def test_numbers_are_simple_where_a_narrow_interval_says_so():
