@@ -27,7 +27,7 @@ BEFORE = {
     "select_by_group", "asdict", "replace", "field", "dataclass", "versions", "as_json",
     "searched_groups", "of_groups", "weighed", "sharp", "outlying_rows", "group_parts", "recover",
     "unjudged", "finite", "passed", "stated", "symbol", "constant_symbol", "fit_form",
-    "_hardly_worded", "_formula_alone", "label_columns", "_force_samples", "_parts",
+    "_hardly_worded", "label_columns", "_force_samples", "_parts", "null_gate", "_status",
 }  # fmt: skip
 """What runs before the search, or does no more than look a value up."""
 rng = np.random.default_rng(0)

@@ -5,27 +5,22 @@ from dataclasses import replace
 import pytest
 
 from orbits.estimates import Estimate
-from symreg.fit.errors import ErrorModel
 from symreg.fit.refine import Law
 from symreg.formulas.compare import Comparison
 from symreg.recovery.evidence import Evidence
-from symreg.recovery.finding import Finding
 from symreg.recovery.judge import law_gates
 from symreg.recovery.result import Quantity
-from symreg.recovery.selection import Selection
-from symreg.recovery.thresholds import Thresholds
-
-T = Thresholds()
+from symreg.recovery.selection import Finding
 
 
 def finding(verdict="up_to_scale", agreeing=100, exponent=-2.0, r2=0.99):
     """A finding of the search, good unless changed."""
     law = Law(None, (39.5,), 0.0, 0.0, 5, "operon")
-    selection = Selection(law, None, agreeing, 0.02, ErrorModel())
     interval = Estimate(exponent, exponent - 0.01, exponent + 0.01)
     return Finding(
-        selection, law, None, Comparison(verdict, ""), r2, None, [], None,
-        {"r": interval}, {"r": -2.0}, None, Evidence(1.0, 1.0, 0.5, 0.0),
+        law, None, 0.02, agreeing=agreeing, r2_linear=r2, comparison=Comparison(verdict, ""),
+        exponents={"r": interval}, true_exponents={"r": -2.0},
+        evidence=Evidence(1.0, 1.0, 0.5, 0.0),
     )  # fmt: skip
 
 
@@ -51,21 +46,21 @@ GM = gm(-0.002)
     ],
 )
 def test_each_gate_of_a_law_alone_says_no(found, constant, non_central, gate):
-    assert all(g.passed for g in law_gates(finding(), [GM], T, 0.0))
-    gates = law_gates(found, [constant], T, non_central)
+    assert all(g.passed for g in law_gates(finding(), [GM], 0.0))
+    gates = law_gates(found, [constant], non_central)
     assert [g.name for g in gates if not g.passed] == [gate]
 
 
 def test_thresholds_stand_where_the_table_says():
     """Just inside passes, just outside does not: no gate has a line of its own."""
     inside = finding(agreeing=80, exponent=-1.951, r2=0.9)
-    assert all(g.passed for g in law_gates(inside, [gm(0.049)], T, 0.15))
+    assert all(g.passed for g in law_gates(inside, [gm(0.049)], 0.15))
 
 
 def test_a_misfit_within_the_floor_is_said_to_be():
     def judged_by(misfit):
         evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit)
-        return law_gates(replace(finding(), evidence=evidence), [gm(0.0)], T, 0.0)[-1]
+        return law_gates(replace(finding(), evidence=evidence), [gm(0.0)], 0.0)[-1]
 
     assert judged_by(1e-6).passed
     assert "within the error floor" in judged_by(1e-6).found
