@@ -38,6 +38,7 @@ from symreg.recovery.by_group import every_group, of_groups, searched_groups, se
 from symreg.recovery.evidence import evidence_of, misfit_of
 from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
+from symreg.recovery.result import Quantity
 from symreg.recovery.selection import Finding, Search, select
 from symreg.recovery.thresholds import THRESHOLDS
 
@@ -89,7 +90,8 @@ def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
     unknown = replace(found, intervals=[Estimate(value) for value in found.law.constants])
     found = guard.part("the intervals", lambda: _with_intervals(found, fitted, known, rng), unknown)
     found = guard.part("the exponents", lambda: _with_exponents(found, known, rng), found)
-    strength = guard.part("the strength", lambda: _strength(found), None)
+    constant = guard.part("the strength", lambda: _constant(found), found.constant)
+    parameters = guard.part("the parameters", lambda: _parameters(found), {})
     evidence = guard.part(
         "what the formula leaves",
         lambda: evidence_of(
@@ -100,7 +102,7 @@ def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
         ),
         found.evidence,
     )  # fmt: skip
-    return replace(found, strength=strength, evidence=evidence)
+    return replace(found, constant=constant, parameters=parameters, evidence=evidence)
 
 
 def _as_read(found: Finding) -> Finding:
@@ -130,8 +132,9 @@ def _with_exponents(found: Finding, known: bool, rng: np.random.Generator) -> Fi
         exponents = exponent_intervals(samples, found.floor, rng)
     else:
         exponents = orthogonal_exponents(samples, known)
-    true_exponents = reference.exponents(samples) if reference else {}
-    return replace(found, exponents=exponents, true_exponents=true_exponents)
+    truths = reference.exponents(samples) if reference else {}
+    named = {name: Quantity.named(name, exponents[name], truths.get(name)) for name in exponents}
+    return replace(found, exponents=named)
 
 
 def _in_every_group(
@@ -146,7 +149,7 @@ def _in_every_group(
         found, prediction = every_group(first, searched, samples.rows(~outlying), rng)
     outside, known = np.isfinite(prediction), samples.errors is not None
     found = _with_r2(found, prediction[outside], found.samples.rows(outside), known)
-    return replace(found, outliers=outlying)
+    return replace(found, outliers=outlying, constant=_constant(found))
 
 
 def _selected(
@@ -337,18 +340,27 @@ def _tied(law: Law) -> sympy.Expr:
     return law.form.xreplace({constant_symbol(0): sympy.Float(law.constants[0])} | names)
 
 
-def _strength(found: Finding) -> Estimate | None:
-    """The reference's strength: the law's constant, in the reference's units."""
+def _constant(found: Finding) -> Quantity:
+    """The constant in front: the reference's strength, in its units, or the law's own first one."""
     law, reference, comparison = found.law, found.reference, found.comparison
-    if reference is None or comparison.verdict not in MATCHING or not found.intervals:
-        return None
-    first = found.intervals[0]
-    if first.value is None:
-        return None
-    own = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
-    unit = strength_at_one(reference, found.samples, own)
+    first = found.intervals[0] if found.intervals else Estimate()
+    own = Quantity.named("c", first, None)
+    if reference is None or comparison.verdict not in MATCHING or first.value is None:
+        return own
+    known = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
+    unit = strength_at_one(reference, found.samples, known)
     with np.errstate(all="ignore"):
         factor = float(np.median(law.values(found.samples) / unit)) / first.value
     if not np.isfinite(factor) or factor == 0:
-        return None
-    return first.times(factor)
+        return own
+    return Quantity.named(reference.strength, first.times(factor), reference.truth)
+
+
+def _parameters(found: Finding) -> dict[str, Quantity]:
+    """The law's parameters, with intervals and, for the reference, the truth."""
+    law, reference = found.law, found.reference
+    truths = reference.parameters if reference and reference.law == law.name else {}
+    return {
+        name: Quantity.named(name, interval, truths.get(name))
+        for name, interval in zip(law.parameters, found.intervals[1:], strict=False)
+    }

@@ -6,13 +6,11 @@ central, most seeds agree on it, and permuted targets yield no law. Models are j
 `symreg.experiments.verdict`.
 """
 
-from collections.abc import Iterable
-
 from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
 from symreg.recovery.gates import Gate, agreeing, at_least, finite, share, stated, times, within
-from symreg.recovery.result import Null, Quantity, Recovery
+from symreg.recovery.result import Null, Recovery
 from symreg.recovery.selection import RESAMPLES, Finding
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
@@ -20,21 +18,20 @@ from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
 FIT_ERROR = "the error of the fit"
 
 
-def law_gates(
-    finding: Finding, quantities: Iterable[Quantity], non_central: float | None
-) -> list[Gate]:
+def law_gates(finding: Finding, non_central: float | None) -> list[Gate]:
     """Every condition on a table's law, its constant and parameters, apart from its controls."""
-    verdict, exponents = finding.comparison.verdict, finding.exponents
+    verdict = finding.comparison.verdict
     gates = [
         stated("structure", verdict in MATCHING, "the form of the reference", IN_WORDS[verdict])
     ]
     gates += [
-        within(f"exponent of {name}", exponents[name].value, truth, THRESHOLDS.exponent_margin)
-        for name, truth in finding.true_exponents.items()
+        within(f"exponent of {name}", each.value, each.truth, THRESHOLDS.exponent_margin)
+        for name, each in finding.exponents.items()
+        if each.truth is not None
     ]
     gates += [
         within(f"constant {each.name}", each.value, each.truth, THRESHOLDS.constant_margin, True)
-        for each in quantities
+        for each in (finding.constant, *finding.parameters.values())
         if each.relative_error is not None and each.truth is not None
     ]
     gates += [at_least("held-out R²", finding.r2, THRESHOLDS.r2), _agreement(finding)]

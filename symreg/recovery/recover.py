@@ -196,12 +196,9 @@ def _result(
     law, grouped, evidence = finding.law, finding.grouped, finding.evidence
     reference = finding.reference.spec if finding.reference else None
     verdict, raw = finding.comparison.verdict, None if grouped else finding.raw
-    constant = guard.part("the strength", lambda: strength(finding), Quantity(name="c"))
-    parameters = guard.part("the parameters", lambda: parameters_of(finding), {})
-    numbers = (constant, *parameters.values())
-    across = problem.non_central
+    constant, across = finding.constant, problem.non_central
     of_reference = guard.part(
-        "the conditions on the reference", lambda: law_gates(finding, numbers, across), ()
+        "the conditions on the reference", lambda: law_gates(finding, across), ()
     )
     of_any_law = guard.part("the conditions on a law", lambda: found_gates(finding, across), ())
     controls = [null_gate(PERMUTED, null) for null in nulls.values()]
@@ -241,8 +238,8 @@ def _result(
         selected_from=law.source,
         forms=shown("textbook laws", lambda: _forms(finding, problem), ()),
         constant=constant,
-        parameters=parameters,
-        exponents=shown("the exponents", lambda: _exponents(finding), {}),
+        parameters=finding.parameters,
+        exponents=finding.exponents,
         coefficients=coefficients,
         covariance=finding.covariance.tolist() if finding.covariance.ndim == 2 else (),
         domain=shown("the ranges", lambda: domain_of(problem.samples), {}),
@@ -284,13 +281,6 @@ def _form(law: Law) -> str:
 
 def _front_point(candidate: Candidate) -> FrontPoint:
     return FrontPoint(**vars(candidate) | {"expression": written(candidate.expression)})
-
-
-def _exponents(finding: Finding) -> dict[str, Quantity]:
-    return {
-        name: Quantity.named(name, estimate, finding.true_exponents.get(name))
-        for name, estimate in finding.exponents.items()
-    }
 
 
 def _hardly_worded(result: Recovery) -> Recovery:
@@ -439,22 +429,14 @@ def _permuted(problem: Problem, search: Search) -> Null:
         ),
         to_read=False,
     )  # fmt: skip
-    quantities = (strength(finding), *parameters_of(finding).values())
     of_any_law = found_gates(finding, None)
     return Null(
         verdict=finding.comparison.verdict,
-        recovered=passed(law_gates(finding, quantities, None))
+        recovered=passed(law_gates(finding, None))
         or passed(gate for gate in of_any_law if gate.passed is not None),
         expression=written(finding.law.expression),
         r2=finding.r2,
     )
-
-
-def strength(finding: Finding) -> Quantity:
-    """The constant in front: the reference's strength, or the formula's own first constant."""
-    if finding.strength is not None and finding.reference is not None:
-        return Quantity.named(finding.reference.strength, finding.strength, finding.reference.truth)
-    return Quantity.named("c", finding.intervals[0] if finding.intervals else None, None)
 
 
 def units_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Unit] | None:
@@ -495,13 +477,3 @@ def coefficient_names(law: Law) -> tuple[str, ...]:
     own, taken = ("c", *law.parameters), {s.name for s in law.form.free_symbols}
     suit = law.parameters and len(own) == len(law.constants) and not taken & set(own)
     return own if suit else law.constant_names
-
-
-def parameters_of(finding: Finding) -> dict[str, Quantity]:
-    """The law's parameters, with intervals and, for the reference, the truth."""
-    same = finding.reference is not None and finding.reference.law == finding.law.name
-    truths = finding.reference.parameters if same and finding.reference is not None else {}
-    return {
-        name: Quantity.named(name, interval, truths.get(name))
-        for name, interval in zip(finding.law.parameters, finding.intervals[1:], strict=False)
-    }

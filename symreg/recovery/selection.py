@@ -56,6 +56,7 @@ from symreg.recovery.neighbours import (
     without_lone_part,
 )
 from symreg.recovery.references import Reference
+from symreg.recovery.result import Quantity
 from symreg.recovery.rival import Rival
 
 RESAMPLES = 100
@@ -145,9 +146,10 @@ class Finding:
         evidence: on rows and ranges outside the fit.
         reference: the law compared with; None if none was requested and none fits.
         comparison: with it.
-        strength: the constant in front of the reference; None unless they match.
-        exponents: free exponent of every feature; empty if signs are mixed.
-        true_exponents: the reference's on the same rows, if known.
+        exponents: free exponent of every feature, with the reference's on the same rows for the
+            truth; empty if signs are mixed.
+        constant: the reference's strength if they match, else the law's first constant.
+        parameters: the law's, with the reference's for the truth.
     """
 
     law: Law
@@ -174,9 +176,9 @@ class Finding:
     comparison: Comparison = field(
         default_factory=lambda: Comparison(DIFFERENT, "no formula predicts the held-out groups.")
     )
-    strength: Estimate | None = None
-    exponents: Mapping[str, Estimate] = field(default_factory=dict)
-    true_exponents: Mapping[str, float] = field(default_factory=dict)
+    exponents: dict[str, Quantity] = field(default_factory=dict)
+    constant: Quantity = field(default_factory=lambda: Quantity(name="c"))
+    parameters: dict[str, Quantity] = field(default_factory=dict)
 
     @property
     def r2(self) -> float:
