@@ -301,8 +301,8 @@ def _status(config: RecoverConfig, gates: Sequence[Gate]) -> Status:
         return "found"
     # what predicts rows kept aside, and is no constant, is good for something
     needed = {"held-out R²", "held-out error", "depends on a feature", PERMUTED}
-    good = passed(g for g in gates if g.name in needed and g.passed is not None)
-    return "approximation" if good else "none"
+    good = [gate for gate in gates if gate.name in needed and gate.passed is not None]
+    return "approximation" if good and passed(good) else "none"
 
 
 def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
