@@ -9,6 +9,7 @@ the others fit their constants to the form that was chosen (`every_group`).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -44,10 +45,9 @@ from symreg.recovery.user_table import LEAST_ROWS
 def select_by_group(samples: Samples, search: Search) -> Finding:
     """Find one form for all groups, and which of its constants they share."""
     config, watch, guard = search.config, search.watch, search.guard
-    parts = group_parts(samples)
-    largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:3]
+    largest = sorted(group_parts(samples), key=lambda part: -len(part.y))[:3]
     if config.form is not None:
-        given = fit_form(config.form, parts[largest[0]])
+        given = fit_form(config.form, largest[0])
 
         def judged() -> Finding:
             found = _chosen([started(given, samples)], [], samples, config)
@@ -56,37 +56,35 @@ def select_by_group(samples: Samples, search: Search) -> Finding:
         return guard.part("the constants by group", judged, unjudged(given, samples, search))
     candidates: list[Candidate] = []
     best: list[list[Law]] = []
-    chosen: list[Finding] = []
-    for k, g in enumerate(largest):
+    before = None
+
+    def in_all_groups(own: Finding, part: Samples) -> Finding:
+        best.append([each for law in own.laws for each in _with_more_numbers(law, part)])
+        laws = [started(base, samples) for base in _nameless(best)[:80]]
+        return _chosen(laws, candidates, samples, config)
+
+    for k, part in enumerate(largest):
         watch.say(lambda: f"forms of group {len(best) + 1} of {len(largest)}", True)
-        share = replace(search, watch=watch.part(1 / (len(largest) - k)))
-        own = select(parts[g], share)
+        own = select(part, replace(search, watch=watch.part(1 / (len(largest) - k))))
         candidates = [*candidates, *own.candidates]
-
-        def in_all_groups(
-            own: Finding = own, part: Samples = parts[g], searched: list[Candidate] = candidates
-        ) -> Finding:
-            best.append([each for law in own.laws for each in _with_more_numbers(law, part)])
-            laws = [started(base, samples) for base in _nameless(best)[:80]]
-            return _chosen(laws, searched, samples, config)
-
-        chosen.append(guard.part("one form for all groups", in_all_groups, own))
-        if chosen[-1] is own:
+        found = guard.part("one form for all groups", partial(in_all_groups, own, part), own)
+        if found is own:
             return own
-
-        def is_enough(now: Finding = chosen[-1], few: bool = parts[g].few) -> bool:
-            """Whether it leaves nothing in any group. A dozen noisy rows may lack the law among
-            their formulas: then another group is asked as well."""
-            settled = not few or now.law.mean_square <= rounding(samples.y) ** 2
-            same = len(chosen) > 1 and chosen[-2].forms[0].base == now.forms[0].base
-            return (settled or same) and misfit_of(now.law, now.errors.of(samples)) > EXPLAINED
-
-        if guard.part("whether another group is asked", is_enough, False):
+        enough = partial(_is_enough, found, before, part.few)
+        if guard.part("whether another group is asked", enough, False):
             break
+        before = found
     return guard.part(
-        "the choice by all groups",
-        lambda: _by_every_group(chosen[-1], samples, search), chosen[-1],
-    )  # fmt: skip
+        "the choice by all groups", lambda: _by_every_group(found, samples, search), found
+    )
+
+
+def _is_enough(found: Finding, before: Finding | None, few: bool) -> bool:
+    """Whether a law leaves nothing in any group. A dozen noisy rows may lack the law among their
+    formulas: then another group is asked as well."""
+    settled = not few or found.law.mean_square <= rounding(found.samples.y) ** 2
+    same = before is not None and before.forms[0].base == found.forms[0].base
+    return (settled or same) and misfit_of(found.law, found.samples) > EXPLAINED
 
 
 def _by_every_group(found: Finding, samples: Samples, search: Search) -> Finding:
