@@ -156,7 +156,9 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
             more += [sympy.sin(v), sympy.cos(v)]
     seen: set[sympy.Expr] = {expression}
     nodes = list(sympy.preorder_traversal(expression))
-    pairs = ((n, o) for n in nodes for o in (*_swapped(n), *_shorter(n), *_loosened(n)))
+    pairs = (
+        (n, o) for n in nodes for o in (*_squared(n), *_swapped(n), *_shorter(n), *_loosened(n))
+    )
     middles = {
         v: float(np.median(column))
         for v, column in zip(variables, samples.X.T, strict=True)
@@ -258,6 +260,20 @@ def _swapped(node: sympy.Expr) -> Iterator[sympy.Expr]:
         first, rest = node.as_coeff_Add()
         if first:
             yield sympy.exp(rest / first)
+
+
+def _squared(node: sympy.Expr) -> Iterator[sympy.Expr]:
+    """A quadratic as a square, as x + 2·b + b²/x: among noise its two roots fall apart."""
+    for symbol in sorted(node.free_symbols, key=str) if node.is_Add else ():
+        by_power: dict[sympy.Expr, sympy.Expr] = {}
+        for term in node.args:
+            factor, power = term.as_coeff_exponent(symbol)
+            by_power[power] = by_power.get(power, 0) + factor
+        if len(by_power) == 3 and not any(factor.has(symbol) for factor in by_power.values()):
+            low, middle, top = sorted(by_power)
+            if top - middle == middle - low:
+                half = by_power[middle] / (2 * by_power[top])
+                yield by_power[top] * symbol**low * (symbol ** (middle - low) + half) ** 2
 
 
 def _like_power(node: sympy.Expr, middles: Mapping[sympy.Symbol, float]) -> Iterator[sympy.Expr]:

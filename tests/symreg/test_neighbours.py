@@ -40,6 +40,21 @@ def test_edits_swap_functions_drop_terms_and_loosen_exponents():
 
 
 @pytest.mark.parametrize(
+    ("quadratic", "square"),
+    [
+        (2 * X**3 + 12 * X**2 + 19 * X, 2 * X * (X + 3) ** 2),
+        (X + 6 + 10 / X, (X + 3) ** 2 / X),
+        (X**2 - 5 * X * Y + 6 * Y**2, (X - 5 * Y / 2) ** 2),
+        (X + 3 * sympy.sqrt(X) + 2, (sympy.sqrt(X) + sympy.Rational(3, 2)) ** 2),
+    ],
+)
+def test_a_quadratic_is_tried_as_a_square(quadratic, square):
+    samples = table_of(lambda x, y: x + y)
+    made = list(edits(1 / quadratic, samples))
+    assert any(sympy.simplify(edit * square) == 1 for edit in made)
+
+
+@pytest.mark.parametrize(
     ("law", "start"),
     [
         (lambda x, y: 3 * x * np.exp(-y * x**1.5 / 4), "2.5*x*exp(-0.3*x*y)"),
