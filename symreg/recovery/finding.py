@@ -1,4 +1,4 @@
-"""One pass over samples: selection, evidence, comparison with the references, numbers."""
+"""One pass over samples: selection, last fit, comparison with the references, numbers, evidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,9 @@
-"""From a table of forces to a verdict: search, refine, compare, try to refute."""
+"""From a table of forces to a verdict: search, refine, compare, try to refute.
+
+One law on its way: an engine proposes a `Candidate`; refitted it is a `Law`; `select` makes a
+`Finding` of the one that it chooses, to which `find` adds the last fit, the evidence and the
+comparison; `solve` judges that and writes it down as a `Recovery`, which users get.
+"""
 
 import contextlib
 import math

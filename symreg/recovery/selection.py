@@ -155,6 +155,7 @@ class Finding:
     law: Law
     samples: Samples
     floor: float
+    # how it was selected
     errors: ErrorModel = field(default_factory=ErrorModel)
     agreeing: int = 0
     raw: Law | None = None
@@ -165,13 +166,16 @@ class Finding:
     saved: float | None = None
     cut_short: bool = False
     untried: bool = False
+    # its last fit, to all rows
     rows: int = 0
     outliers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     intervals: Sequence[Estimate] = ()
     covariance: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    # evidence: rows and ranges outside the fit
     r2_linear: float = -math.inf
     r2_log: float | None = None
     evidence: Evidence = field(default_factory=Evidence)
+    # comparison with a reference, and the numbers that may be its
     reference: Reference | None = None
     comparison: Comparison = field(
         default_factory=lambda: Comparison(DIFFERENT, "no formula predicts the held-out groups.")
