@@ -479,6 +479,32 @@ def test_the_table_of_the_little_language_is_that_of_its_runs():
         assert f"| {kind} | {' | '.join(f'{value:.2f}' for value in medians)} |" in page
 
 
+def test_how_the_networks_of_bytes_attend_is_told_as_they_did():
+    """Medians of three seeds in the appendix; ranges of them, and of the losses, on the page."""
+    runs = pd.read_csv(ROOT / "notebooks" / "images" / "language.csv").dropna()
+    tables = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
+    page, shares = words_of("softplus"), []
+    for kind, part in runs.groupby("attention", sort=False):
+        medians = part.groupby("factor")[["entropy", "first_key"]].median().loc[[1, 4, 16]]
+        cells = [f"{entropy:.2f}" for entropy in medians["entropy"]]
+        cells += [f"{100 * key:.{1 if key > 0.01 else 2}f} %" for key in medians["first_key"]]
+        assert f"| {kind} | {' | '.join(cells)} |" in tables
+        own = 100 * part[part["factor"] == 1]["first_key"]
+        shares.append(f"{own.min():.1f} to {own.max():.1f} %")
+        late = part.pivot(index="seed", columns="factor", values="late")
+        growth = (late[4] / late[1]).sort_values().map("{:.2f}".format)
+        if kind == "softmax":
+            assert f"softmax's {growth.iloc[0]} to {growth.iloc[-1]}" in page
+            assert (late[16] > 2 * late[1]).all()
+        else:
+            assert f"{growth.iloc[0]}, {growth.iloc[1]} and {growth.iloc[2]} times" in page
+            longest = 100 * (late[16] / late[1] - 1)
+            assert f"rises by {longest.min():.0f} to {longest.max():.0f} % to sixteen" in page
+    assert f"softmax {shares[0]}, LSSAR(15) {shares[1]}" in page
+    even = 100 * np.mean(1 / np.arange(1, 129))
+    assert f"where even attention has {even:.1f} %" in page
+
+
 def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
     """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
     page = words_of("softplus")

@@ -12,6 +12,7 @@ import sympy
 
 from orbits.expressions import parse_expression
 from orbits.options import require_known
+from orbits.statistics import TINY
 from symreg.enumeration.screening import important_columns
 from symreg.fit.errors import ROUNDED, rounding_left
 from symreg.fit.expansions import smooth_probability
@@ -375,7 +376,7 @@ def pareto_front(
         lowest = np.minimum(lowest, error)
         score = 0.0
         if front and size > front[-1].complexity:
-            gain = np.log(max(front[-1].loss, 1e-300) / max(errors[0], 1e-300))
+            gain = np.log(max(front[-1].loss, TINY) / max(errors[0], TINY))
             score = float(gain / (size - front[-1].complexity))
         front.append(Candidate(expression, size, errors[0], score, seed, engine))
     return front

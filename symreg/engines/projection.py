@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
+from orbits.statistics import TINY
 from symreg.engines.base import Family, Question, explains_all, is_exact
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.watch import Watch
@@ -321,7 +322,7 @@ def _weights(outer: Outer, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Of log|z|, for equal relative errors of y."""
     weights = np.abs(z / (outer.slope(y) * y))
     weights = np.where(np.isfinite(weights), weights, 0.0)
-    return weights / max(float(np.sqrt(np.mean(weights**2))), 1e-300)
+    return weights / max(float(np.sqrt(np.mean(weights**2))), TINY)
 
 
 def _sums(

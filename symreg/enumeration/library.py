@@ -63,6 +63,8 @@ UNARY = (
     Unary("exp"), Unary("exp", negative=True), Unary("sin"), Unary("cos"), Unary("log"),
     Unary("tan", largest=2),
 )  # fmt: skip
+"""Steps from one entry to the next, with the largest entry of which they are taken: cubes, tangents
+and doubles of long ones are no laws."""
 BINARY = ("+", "-", "*", "/")
 POWERS = 2
 """Symbols of the largest base and exponent of a power like x^y."""
@@ -118,7 +120,7 @@ class _Builder:
         directions = np.random.default_rng(0).standard_normal((rows, 2))
         self.directions = directions / np.sqrt(rows)
         self.values = np.empty((0, rows))
-        self.made = np.empty((0, 4), dtype=np.int32)
+        self.made = np.empty((0, 4), dtype=np.int32)  # step, two parts, sign: see `_made`
         self.size = np.empty(0, dtype=np.int8)
         self.nested = np.empty(0, dtype=bool)
         self.keys = np.empty(0, dtype=np.uint64)
@@ -146,8 +148,11 @@ class _Builder:
         projected *= np.sign(projected[:, :1])
         scaled = np.column_stack([projected, np.log(largest)]) * DIGITS
         whole = np.rint(scaled).astype(np.int64).view(np.uint64)
+        # three odd numbers with bits spread evenly (primes of the hash xxHash)
         keys = whole[:, 0] * np.uint64(0x9E3779B97F4A7C15)
+        # the second
         keys = (keys ^ whole[:, 1]) * np.uint64(0xC2B2AE3D27D4EB4F)
+        # the third
         keys = (keys ^ whole[:, 2]) * np.uint64(0x165667B19E3779F9)
         keys, first = np.unique(keys, return_index=True)
         first = first[~np.isin(keys, self.keys, assume_unique=True)]
@@ -155,7 +160,7 @@ class _Builder:
         values, made, nested = values[first], made[first], nested[first]
         negative = np.all(values < 0, axis=1)
         values[negative] *= -1
-        made[negative, 3] = 1
+        made[negative, 3] = 1  # see `_made`
         self.keys = np.union1d(self.keys, keys)
         self.values = np.concatenate([self.values, values])
         self.made = np.concatenate([self.made, made])
@@ -221,7 +226,7 @@ def _chunks(entries: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _made(step: int, first: np.ndarray, second: np.ndarray | int) -> np.ndarray:
-    made = np.zeros((len(first), 4), dtype=np.int32)
+    made = np.zeros((len(first), 4), dtype=np.int32)  # the step, its two parts, whether negative
     made[:, 0], made[:, 1], made[:, 2] = step, first, second
     return made
 

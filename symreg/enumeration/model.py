@@ -13,6 +13,7 @@ from itertools import count, repeat
 import numpy as np
 import sympy
 
+from orbits.statistics import TINY
 from symreg.enumeration.tree import Tree
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
@@ -171,7 +172,7 @@ class Model(FittedFormula):
         unsure = unsure / size**2
 
         def foreseen(model: Model, place: int, value: float) -> tuple[float, Model]:
-            more = (value - values[place]) ** 2 / max(float(unsure[place]), 1e-300) / rows
+            more = (value - values[place]) ** 2 / max(float(unsure[place]), TINY) / rows
             square = self.mean_square + more
             return replace(model, mean_square=square).description(rows), model
 

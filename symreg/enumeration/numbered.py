@@ -21,8 +21,10 @@ def numbered(X: np.ndarray) -> tuple[list[Tree], list[Tree], np.ndarray]:
     lies between two numbers of the grid is reached by polishing.
     """
     columns = [Tree(COLUMN, (), float(i)) for i in range(X.shape[1])]
+    # nearly five turns: 0.6 radians apart, see `_grids`
     plain = _trees(_arguments(columns), X, 50)
     # up to seven turns of one column or two; of more columns there are too many products
+    # products of two waves are as many as the square: one and a half turns at least
     turns = max(16, 72 // max(1, len(columns) - 1))
     own = [each for column in columns for each in _trees([column], X, turns)]
     values = _values(plain, X)
@@ -87,15 +89,21 @@ def _grids(values: np.ndarray, count: int) -> list[tuple[str, np.ndarray]]:
     middle = float(np.median(np.abs(values)))
     if not 0 < middle <= largest < np.inf:
         return []
+    # 0.6 radians: a wave and its neighbour keep a correlation of 0.9 over the rows
     waves = np.linspace(0.5, 0.6 * count, count) / span
+    # from where a function is nearly its leading term to where it is flat, or one row rules; a
+    # factor of 1.5 to 2 apart, which a polish covers
     rates = np.geomspace(0.3, 20.0, 10) / largest
+    # the same, of decays
     decays = np.geomspace(0.3, 40.0, 12) / largest
+    # the same, about the argument's middle
     ratios = np.geomspace(0.1, 10.0, 8) / middle
     grids = [
         ("sin", waves), ("cos", waves), ("exp", rates), ("exp", -decays), ("1/(1+u)", ratios),
         ("log(1+u)", ratios), ("tanh", rates),
     ]  # fmt: skip
     if np.all(values > 0):
+        # as fitted in laws of scaling; whole ones, their halves and inverses are entries
         grids.append(("power", np.array([-2.5, -1.5, -0.7, -0.3, 0.3, 0.4, 0.7, 1.3, 1.5, 2.5])))
     return grids
 

@@ -32,7 +32,11 @@ FITTED_STEPS = 40
 REWEIGHTED = 5
 """Steps of weights by 1/q: each gains about two digits where q is of one sign."""
 MOST_NUMBERS, MOST_TERMS = 24, 7
+"""Coefficients of a quotient, and terms of a sparse polynomial: beyond these a search of noisy rows
+finds only what bends like them."""
 BEAM, REDUCED, HANDED = 30, 6, 6
+"""States to which a term is added; quotients whose terms are tried without, and handed over: each
+costs some tens of fits."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ def exact_quotients(table: Table, watch: Watch) -> Exact:
     for above, below in _degrees(variables):
         p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
         count = len(p) + len(q)
-        if count > rows - 3 or watch.over:
+        if count > rows - 3 or watch.over:  # as many rows are left to judge by
             continue
         quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
         near = quotient is not None and quotient.mean_square < NO_MORE**2
@@ -173,10 +177,12 @@ def _sparse_polynomials(table: Table) -> list[Quotient]:
     columns = monomials(table.X, p).T / table.sigma
     scan = Scan(columns, table.y / table.sigma)
     states, polynomials = scan.singles(BEAM), []
+    # three rows for each number
     for _ in range(min(MOST_TERMS, rows // 3)):
         fits = []
         for state in states:
             chosen = columns[list(state)].T
+            # all digits but two of rounding
             solution, *_ = np.linalg.lstsq(chosen, table.y / table.sigma, rcond=1e-13)
             square = float(np.mean((chosen @ solution - table.y / table.sigma) ** 2))
             fits.append((square, state, solution))
@@ -186,6 +192,7 @@ def _sparse_polynomials(table: Table) -> list[Quotient]:
             Quotient(p[list(state)], one, np.append(solution, 1.0), square)
             for square, state, solution in fits[:2]
         ]
+        # four terms for each: the beam is chosen from all of these
         states = scan.extended([state for _, state, _ in fits[:BEAM]], len(p), 4)
     polynomials.sort(key=lambda each: each.description(rows))
     return polynomials[:REDUCED]
@@ -194,6 +201,7 @@ def _sparse_polynomials(table: Table) -> list[Quotient]:
 def _degrees(variables: int) -> Iterator[tuple[int, int]]:
     """Degrees of p and q, those of few coefficients first."""
     largest = LARGEST_DEGREE.get(variables, 2)
+    # in four variables a polynomial of degree three has 35 terms: denominators stop before
     every = [
         (p, q) for p in range(1, largest + 1) for q in range(largest + 1 if variables < 4 else 3)
     ]
@@ -228,6 +236,7 @@ def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
             pivot = count + int(np.argmax(np.abs(vectors[-1][count:])))
         else:
             others = np.delete(np.arange(len(size)), pivot)
+            # of exact rows every digit counts
             solution, *_ = np.linalg.lstsq(
                 weighted[:, others] / size[others], -weighted[:, pivot], rcond=1e-14
             )
@@ -256,6 +265,7 @@ def _reduced(best: Quotient, table: Table) -> Quotient:
             np.sqrt(np.mean((table.y[:, None] * monomials(table.X, best.below)) ** 2, axis=0)),
         ])  # fmt: skip
         trials = []
+        # exact quotients, and long ones, show which terms are superfluous
         for place in np.argsort(parts)[
             : 4 if best.mean_square < NO_MORE**2 or len(parts) > 12 else 8
         ]:
@@ -292,6 +302,7 @@ def _unscaled(quotient: Quotient, scale: np.ndarray) -> Quotient:
         return replace(quotient, coefficients=coefficients / coefficients[count])
 
     def whole(unit: float) -> int:
+        # coefficients of an exact quotient have six digits at least
         return sum(abs(c / unit - round(c / unit)) < 1e-6 for c in coefficients)
 
     units = np.abs(coefficients[coefficients != 0])

@@ -51,9 +51,12 @@ EFFORTS = (
 )
 """About 0.5, 4 and 15 s; see notebooks/log/discovery.md."""
 LARGEST = 9
+"""Symbols of an entry: libraries are full before those of so many are exhausted."""
 SINGLE_ENTRIES = 60_000
 """Entries looked through, in half a second, for a shorter way to write an exact sum."""
 SINGLES, PAIRS, BEAM = 20, 40, 20
+"""States of a scan that are fitted to all rows, and those to which a term is added: a scan ranks by
+a hundred rows, so that some beside its best are tried."""
 POLISHED, MOST_LOOSE, SHORTENED, HANDED = 10, 5, 5, 20
 """Models of each number of terms whose numbers are improved, and the most of these; models that are
 shortened; models handed over."""
@@ -107,6 +110,7 @@ def pool_of(values: np.ndarray, size: np.ndarray, trees: "Library | Sequence[Tre
     directions = np.random.default_rng(1).standard_normal((values.shape[1], 2))
     projected = about @ directions
     projected *= np.sign(projected[:, :1])
+    # unit vectors that agree to eight digits in two directions drawn are one
     _, first = np.unique(np.rint(projected * 1e8), axis=0, return_index=True)
     first.sort()
     return Pool(values[first], size[first], trees, first)
@@ -170,6 +174,7 @@ class Search:
     def _singles(self, pool: Pool) -> None:
         """Every entry as the whole of y, or of an outer inverse of it."""
         for outer in (IDENTITY, *self.outers):
+            # what stands beside the inverse of a function is a constant
             for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
                 scan = self._scan(pool.values, outer, basis)
                 if scan is not None:
@@ -179,11 +184,14 @@ class Search:
         """All pairs of the shorter entries, of the shortest with more; then longer sums."""
         for outer in (IDENTITY, *self.outers):
             for basis in self._bases()[: 2 if outer is IDENTITY else 1]:
+                # pairs are by far the most costly, and there are six outer functions
                 paired = effort.paired if outer is IDENTITY else effort.paired // 4
+                # as `Effort.paired` says
                 scan = self._scan(pool.values[: 4 * paired], outer, basis)
                 if scan is None:
                     continue
                 states = scan.pairs(range(paired), range(paired), PAIRS)
+                # as many pairs as before
                 states += scan.pairs(range(paired // 4), range(4 * paired), PAIRS)
                 best = self._take(pool, outer, basis, states)
                 if self._done(at_once=True):
@@ -199,9 +207,10 @@ class Search:
         *_, basis = self._bases()
         for outer in (IDENTITY, *self.outers[:1]):
             weighted = self._weighted(outer, basis)
-            if weighted is None or len(basis) < 3:
+            if weighted is None or len(basis) < 3:  # no squares: too few rows
                 continue
             _, target, known = weighted
+            # a decomposition for each: a tenth of a second
             rows = known * pool.values[:3_000, :, None]
             orthonormal, _ = np.linalg.qr(rows)
             gain = np.sum(np.einsum("krc,r->kc", orthonormal, target) ** 2, axis=1)
@@ -214,21 +223,25 @@ class Search:
     def _with_numbers(self, library: Library) -> None:
         """Functions of arguments times numbers on a grid, alone and beside the entries."""
         plain, products, values = numbered(self.few.X)
+        # short ones, as are those that laws have beside a function with a number
         entries = np.flatnonzero(library.size <= 4)[:300]
         every = [*(library.tree(int(i)) for i in entries), *plain, *products]
         values = np.concatenate([library.values[entries], values])
         largest = np.max(np.abs(values), axis=1)
+        # what is constant to nine digits is no function
         usable = np.isfinite(largest) & (np.ptp(values, axis=1) > 1e-9 * largest)
         size = np.array([tree.size for tree in every])
         pool = pool_of(values[usable], size[usable], [every[i] for i in np.flatnonzero(usable)])
-        alone = min(len(entries) + len(plain), 3_000)
+        alone = min(len(entries) + len(plain), 3_000)  # nine million pairs, a third of a second
         for outer in (IDENTITY, *self.outers):
+            # as for single entries
             for basis in self._bases()[: 3 if outer is IDENTITY else 1]:
                 scan = self._scan(pool.values, outer, basis)
                 if scan is None:
                     continue
                 states = scan.singles(SINGLES)
                 if outer is IDENTITY:
+                    # the entries of the library
                     states += scan.pairs(range(300), range(len(every)), PAIRS)
                     states += scan.pairs(range(alone), range(alone), PAIRS)
                 self._take(pool, outer, basis, states)
@@ -257,6 +270,7 @@ class Search:
             Model(IDENTITY, (ONE_TREE, trees[i], trees[j]))
             for i, j in scan.pairs_of_kinds(kinds, SINGLES, [*by_size][:POLISHED])
         ]
+        # steps that show which are on their way
         self._keep_best(polished(models, self.table, 4))
 
     def _of_one_kind(
@@ -271,6 +285,7 @@ class Search:
         best = {kinds[place]: trees[place] for (place,) in reversed(ranked)}
         for basis in ((), (ONE_TREE,)):
             models = [Model(outer, (*basis, tree)) for tree in best.values()]
+            # there are few, and they start farther off
             self._keep_best(polished(models, self.table, 6))
 
     def _beside_two(
@@ -300,17 +315,20 @@ class Search:
             numbers -= len(grid)
             if numbers < 0 or self.watch.over:
                 break
+            # sixteen places for one of the grid, up to its last
             finer = np.interp(np.arange(0, len(grid) - 0.97, 1 / 16), np.arange(len(grid)), grid)
             tree = kind[grid[0]]
             others = self._scan(tree.curves(self.few.X, finer), IDENTITY, (ONE_TREE,))
             for place, *pair in scan.beside(others, each) if others else ():
                 function = tree.at(iter([float(finer[place])]))
                 models.append(Model(IDENTITY, (ONE_TREE, function, *(plain[k] for k in pair))))
+        # as of every kind
         self._keep_best(polished(models, self.table, 4))
 
     def _keep_best(self, models: list[Model]) -> None:
         """Those that a few steps have shown to be on their way, their numbers improved further."""
         best = sorted(models, key=lambda each: each.mean_square)[:POLISHED]
+        # to the end: a step squares what is left
         for model in polished(best, self.table, 15):
             self._keep(model)
 
@@ -321,7 +339,7 @@ class Search:
         products = [Tree("*", (a, b)) for i, a in enumerate(columns) for b in columns[i + 1 :]]
         constant = (ONE_TREE,)
         wide = (*constant, *columns, *squares, *products)
-        most = len(self.few.y) // 4
+        most = len(self.few.y) // 4  # a basis leaves three quarters of the rows to judge by
         if len(wide) > most:
             wide = (*constant, *columns, *squares)
         bases = [constant, (*constant, *columns), wide]
@@ -394,6 +412,7 @@ class Search:
             for model in ranked:
                 groups.setdefault(len(model.terms), []).append(model)
             for group in groups.values():
+                # to the end, as above
                 ranked += polished([_loosened(model) for model in group[:POLISHED]], self.table, 15)
                 if self.watch.over:
                     break

@@ -173,7 +173,8 @@ def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Estimate]:
 
 def _fitted(distances: Distances, start: np.ndarray, scatter: float) -> np.ndarray:
     """(constant,) of least sum of squared distances."""
-    scale = np.where(start == 0, 1e-3, np.abs(start))
+    scale = np.where(start == 0, 1e-3, np.abs(start))  # any: "jac" rescales
+    # beyond 50 steps a number it does not converge
     solution = least_squares(
         lambda place: distances(place * scale, scatter), start / scale, method="lm",
         x_scale="jac", max_nfev=50 * (len(start) + 1),
@@ -189,7 +190,7 @@ def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:
     def excess(logarithm: float) -> float:
         return float(np.sum(distances(constants, np.exp(logarithm)) ** 2)) - free
 
-    return _balanced(excess, xtol=1e-6)
+    return _balanced(excess, xtol=1e-6)  # far below its own error
 
 
 def _influence(
@@ -201,9 +202,10 @@ def _influence(
     their derivative, is the effect of its weight.
     """
     count, rows = len(constants), len(distances.samples.y)
+    # rough slopes, to scale the steps of the fine ones
     jacobian = _jacobian(distances, constants, scatter, np.abs(constants) * 1e-4 + 1e-12)
     errors = np.sqrt(np.diag(np.linalg.pinv(jacobian.T @ jacobian, hermitian=True)))
-    errors = np.where(errors > 0, errors, 1e-6)
+    errors = np.where(errors > 0, errors, 1e-6)  # a number that nothing depends on
     fine = STEP * errors
 
     def equations(place: np.ndarray) -> np.ndarray:
@@ -214,7 +216,7 @@ def _influence(
         return terms if known else np.column_stack([terms, rest**2 - (1 - count / rows)])
 
     place = constants if known else np.append(constants, np.log(scatter))
-    steps = fine if known else np.append(fine, 0.01)
+    steps = fine if known else np.append(fine, 0.01)  # of the scatter, a hundredth of itself
     slopes = np.column_stack(
         [
             np.sum(equations(place + step) - equations(place - step), axis=0) / (2 * step.max())

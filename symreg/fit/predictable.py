@@ -91,6 +91,8 @@ def _fitted(values: np.ndarray, distances: np.ndarray) -> tuple[float, np.ndarra
     best, log = np.inf, np.zeros(len(distances) + 2)
     for start in STARTS:
         first = np.concatenate([np.full(len(distances), -2 * np.log(start)), [0.0, -1.0]])
+        # lengths of a fiftieth to fifty of a column's scatter, sizes and nuggets of e⁻⁸ and e⁻¹² to
+        # above the errors' own variance; the likelihood is flat long before 40 steps
         found = minimize(
             _likelihood, first, (values, distances), "L-BFGS-B", jac=True,
             bounds=[(-8.0, 8.0)] * len(distances) + [(-8.0, 4.0), (-12.0, 2.0)],
@@ -123,6 +125,7 @@ def _scaled(column: np.ndarray) -> np.ndarray:
 def _covariance(log: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of the rows, and its part without the nugget; of logarithms of weights, size and nugget."""
     smooth = np.exp(log[-2] - 0.5 * np.tensordot(np.exp(log[:-2]), distances, 1))
+    # a nugget that leaves half of the digits keeps it positive definite
     return smooth + (np.exp(log[-1]) + 1e-8) * np.eye(len(smooth)), smooth
 
 
@@ -136,6 +139,7 @@ def _likelihood(
     value = 0.5 * errors @ weights + np.sum(np.log(np.diag(factor[0])))
     rest = cho_solve(factor, np.eye(len(errors))) - np.outer(weights, weights)
     part = rest * smooth
+    # half of the distance's own half
     slopes = [
         *(-0.25 * np.exp(w) * np.sum(part * d) for w, d in zip(log, distances, strict=False)),
         0.5 * np.sum(part), 0.5 * np.exp(log[-1]) * np.trace(rest),

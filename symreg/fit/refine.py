@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import sympy
 
+from orbits.statistics import TINY
 from orbits.time_limit import TooLongError
 from symreg.fit.noise import LARGEST, smooth_mean_square
 from symreg.fit.samples import LARGE, Samples
@@ -220,7 +221,7 @@ class _Fitting:
             slopes[~np.isfinite(slopes)] = 0.0
             if self._front:
                 known = np.nan_to_num(gain * factor * value)
-                slopes -= np.outer(known, known @ slopes) / max(float(known @ known), 1e-300)
+                slopes -= np.outer(known, known @ slopes) / max(float(known @ known), TINY)
         return constants, errors, slopes
 
     def _values(self, constants: np.ndarray) -> tuple[np.ndarray, dict]:

@@ -104,9 +104,11 @@ Term = Atom | ScaledTerm
 
 # steps of 1.4: between two of them an exponential differs by less than a polish covers
 _REACHES = np.geomspace(0.1, 30.0, 18)
+"""From where an exponential is a straight line to where one row alone is left."""
 EXPONENTIAL = Function(np.exp, np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
 """Of either sign."""
 WAVES = tuple(
+    # 0.7 radians: a wave and its neighbour keep a correlation of 0.9 over the rows
     Function(value, slope, write, np.arange(1.0, 60.0, 0.7))
     for value, slope, write in (
         (np.sin, np.cos, sympy.sin),
@@ -176,22 +178,29 @@ def _parts(columns: Sequence[Column]):
     """Exponents of monomials, simple ones first."""
     count = len(columns)
     if count == 1:
+        # usual ones first; up to those of Lennard-Jones' potential and its force
         alone = [p * s for p in (1, 2, 3, 0.5, 1.5, 4, 5, 6, 2.5, 7, 8, 9, 12, 13, 14)
                   for s in (1.0, -1.0)]  # fmt: skip
         yield from ([(columns[0], p)] for p in alone)
         return
     small = (1.0, -1.0, 2.0, -2.0)
+    # fourth powers, and all pairs of exponents, while three variables leave room for them
     singles = (*small, 3.0, -3.0, 0.5, -0.5) + ((4.0, -4.0) if count <= 3 else ())
     for column in columns:
         yield from ([(column, p)] for p in singles)
+    # as above
     pairs = singles if count <= 3 else (*small, 0.5, -0.5)
     for a, b in combinations(columns, 2):
         yield from ([(a, p), (b, q)] for p, q in product(pairs, pairs))
     chosen: tuple[Column, ...]
+    # of three and of four, fewer exponents: there are C(n, 3)·4³ and C(n, 4)·2⁴
     for chosen in combinations(columns, 3):
+        # 640 of five
         for powers in product(small if count <= 5 else (1.0, -1.0), repeat=3):
             yield list(zip(chosen, powers, strict=True))
+    # of four
     for chosen in combinations(columns, 4):
+        # of either sign
         for powers in product((1.0, -1.0), repeat=4):
             yield list(zip(chosen, powers, strict=True))
 

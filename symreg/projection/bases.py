@@ -18,7 +18,7 @@ SAME_SIZE = 30.0
 """Two variables may be subtracted if their medians are within this factor."""
 WAVE_SIZE = 4.0
 """Size of a wave among exponents: as x^4, so that only 1 + u takes one as its argument."""
-SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+SINGLE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)  # those of laws, as the pairs
 PAIRS = (
     (1, 1), (1, -1), (2, 1), (2, -1), (1, 2), (1, -2), (2, 2), (2, -2), (0.5, 0.5), (0.5, -0.5),
     (1, 3), (1, -3), (3, 1), (3, -1), (3, -3), (1, 0.5), (1, -0.5), (0.5, 1), (0.5, -1), (1, 1.5),
@@ -119,6 +119,7 @@ def names_in(expression: sympy.Expr) -> frozenset[str]:
 
 def varies(columns: np.ndarray) -> np.ndarray:
     """Whether a column, or each, is not constant."""
+    # a thousand roundings
     return np.asarray(np.ptp(columns, axis=0) > 1e-12 * np.max(np.abs(columns), axis=0))
 
 
@@ -159,7 +160,7 @@ def is_angle(values: np.ndarray) -> bool:
     """Whether values may be radians: of order one, and not integers."""
     largest = float(np.max(np.abs(values)))
     whole = bool(np.all(values == np.round(values)))
-    return 0.3 < largest < LARGEST_ANGLE and not whole
+    return 0.3 < largest < LARGEST_ANGLE and not whole  # below, a sine is its angle to 1.5 %
 
 
 def exponent_of(value: float) -> sympy.Rational:
@@ -198,21 +199,28 @@ def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]
         for p, q in PAIRS:
             yield [(a, float(p)), (b, float(q))]
     chosen: tuple[Column, ...]
+    # of three
     for chosen in combinations(columns, 3):
+        # the first is positive
         for signs in product((1.0, -1.0), repeat=2):
             powers = (1.0, *signs)
             yield list(zip(chosen, powers, strict=True))
+            # one of them squared
             for i in range(3):
                 doubled = [p * (2 if i == j else 1) for j, p in enumerate(powers)]
                 yield list(zip(chosen, doubled, strict=True))
             yield list(zip(chosen, (2 * p for p in powers), strict=True))
             yield list(zip(chosen, (0.5 * p for p in powers), strict=True))
+            # one beside roots of the others, or with a root more
             for i in range(3):
+                # exponents of it and of the others
                 for one, others in ((1.0, 0.5), (1.5, 1.0)):
                     mixed = [p * (one if i == j else others) for j, p in enumerate(powers)]
                     yield list(zip(chosen, mixed, strict=True))
     if len(columns) <= MOST_VARIABLES_OF_FOUR:
+        # of four
         for chosen in combinations(columns, 4):
+            # the first is positive
             for signs in product((1.0, -1.0), repeat=3):
                 yield list(zip(chosen, (1.0, *signs), strict=True))
 
@@ -293,6 +301,7 @@ def distances(columns: Sequence[Column]) -> list[Argument]:
         if _of_one_size(a, b)
     ]
     sums = []
+    # a vector of three; a distance in a plane and in space
     for pool, sizes in (([c for c, _ in squares], (3,)), (parts, (2, 3))):
         for size in sizes:
             for chosen in combinations(pool, size):
@@ -313,5 +322,6 @@ def distances(columns: Sequence[Column]) -> list[Argument]:
                 + b.expression**2
                 - 2 * a.expression * b.expression * sympy.cos(angle.expression)
             )
+            # two sides and an angle, squares of two
             sums.append(Argument(values, expression, 3, 4.0, alone=True))
     return [argument for argument in sums if np.all(argument.values > 0)]

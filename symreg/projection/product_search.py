@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from orbits.statistics import TINY
 from symreg.formulas.watch import Watch
 from symreg.projection.bases import Argument
 from symreg.projection.products import (
@@ -213,6 +214,7 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
     known: list[Screened] = []
     blocks = []
     for chunk in dictionary.chunks():
+        # the scales are so near each other that a third of them suffices for pairs
         thirds = np.arange(len(chunk.scales)) % 3 == 0
         thin = np.flatnonzero(thirds | np.isin(chunk.scales, SIMPLE))[: MOST_PAIRED - len(known)]
         known += [chunk[j] for j in thin]
@@ -228,6 +230,7 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
     def held(pair: State) -> Hashable:
         return frozenset(known[k].argument.holds for k in pair)
 
+    # five for each that is kept: many are of one kind
     ranked = spread(scan.pairs_of_kinds(kinds, 5 * KEPT), held, POLISHED)
     pairs = [_with(_with(bare, known[i]), known[j]) for i, j in ranked]
     return _sound(pairs, target)
@@ -246,7 +249,7 @@ def pays(simple: Product, others: Sequence[Product], target: Target) -> bool:
 
 def worth(before: float, after: float, rows: int) -> bool:
     """Whether an error falls by more than a large dictionary's best gains from noise."""
-    gain = 0.5 * rows * (np.log(max(before, 1e-300)) - np.log(max(after, 1e-300)))
+    gain = 0.5 * rows * (np.log(max(before, TINY)) - np.log(max(after, TINY)))
     return bool(gain > np.log(rows) + LOOKED_ELSEWHERE)
 
 
@@ -297,7 +300,7 @@ def best_of(
 
 def spread(ranked: Sequence[Any], group: Callable[[Any], Hashable], count: int) -> list[Any]:
     """So many of a ranking: two thirds the first, one third the first of every group."""
-    chosen = list(range(min(len(ranked), (2 * count + 2) // 3)))
+    chosen = list(range(min(len(ranked), (2 * count + 2) // 3)))  # two thirds, rounded up
     groups: dict[Hashable, list[int]] = {}
     for place, item in enumerate(ranked):
         groups.setdefault(group(item), []).append(place)
@@ -374,9 +377,10 @@ def _zoomed(
     if factor.shape in (EXPONENTIAL, IDENTITY):
         return rest, start, factor
     h, wave = factor.argument.values[target.screened], factor.shape.name in ("sin", "cos")
+    # somewhat more than half a step of the grids of waves (`STEPS_PER_RADIAN`) and of the others
     step = 0.2 / float(np.ptp(h)) if wave else 0.35
     for _ in range(ZOOMS):
-        steps = np.linspace(-step, step, 9)
+        steps = np.linspace(-step, step, 9)  # a quarter of a step apart, which is the next step
         grid = factor.scale + steps if wave else factor.scale * np.exp(steps)
         with np.errstate(all="ignore"):
             block = np.log(np.abs(factor.shape.value(h[:, None] * grid)))
@@ -386,7 +390,7 @@ def _zoomed(
         best = int(np.argmin(np.where(good, rests, np.inf)))
         if good[best] and rests[best] < rest:
             rest, factor = float(rests[best]), replace(factor, scale=float(grid[best]))
-        step /= 4
+        step /= 4  # as far as the places were apart
     return rest, start, factor
 
 
@@ -423,14 +427,15 @@ def _grown(
             block = target.weighted(values / base[rows, None])
             rest = _left_over(block, [basis], [want], basis.shape[1])[0]
             power = start.linear[target.design.shape[1] + place]
+            # some: a tangent ranks roughly
             for j in np.argsort(rest)[:6]:
                 shared = basis.T @ block[:, j]
                 new = block[:, j] - basis @ shared
-                slope = float(want @ new / max(new @ new, 1e-300))
+                slope = float(want @ new / max(new @ new, TINY))
                 scale = slope / power if power else slope
                 # a step that turns the factor's sign is too long: half of what it bears
                 reach = np.max(np.abs(scale * arguments[j].values / base))
-                scale *= min(1.0, 0.5 / max(reach, 1e-300))
+                scale *= min(1.0, 0.5 / max(reach, TINY))
                 terms = (*factor.terms, (scale, arguments[j]))
                 factors = list(start.factors)
                 factors[place] = replace(factor, terms=terms)

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from orbits.statistics import TINY
 from symreg.projection.bases import Argument
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, Shape
 from symreg.search.polish import WORST, Projected, least_squares, projected
@@ -292,5 +293,5 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
     inverse = np.linalg.pinv(columns / size, rcond=1e-10)
     spread = (np.sum(inverse**2, axis=1) / size**2)[: len(free)]
     costs = np.zeros(len(product.linear))
-    costs[free] = (product.linear - values)[free] ** 2 / np.maximum(spread, 1e-300)
+    costs[free] = (product.linear - values)[free] ** 2 / np.maximum(spread, TINY)
     return costs / len(target.y)
