@@ -5,9 +5,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from orbits.forces import ForceLaw
 from orbits.printing import in_percent
 from orbits.units import GM_SUN, parse_unit
-from symreg.formulas.compare import monomial_exponents
+from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import PerGroup, Quantity, Recovery
 from symreg.recovery.thresholds import THRESHOLDS
@@ -75,6 +76,15 @@ def interval(quantity: Quantity, spec: str | None = None) -> str:
             decimals = max(0, 1 - math.floor(math.log10(half)))
             spec = f".{decimals}f" if decimals <= MOST_DECIMALS else spec
     return f"{quantity.value:{spec}} [{low:{spec}}, {high:{spec}}]"
+
+
+def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
+    """The unit of a found constant, `au³/yr²`; empty if the orbits' law, or the form found, does
+    not fix one.
+    """
+    unit = law.gm_unit() if law is not None and result.verdict in MATCHING else None
+    units = {} if unit is None else {"GM": unit, "G": f"{unit}/M☉"}
+    return units.get(result.constant.name, "").replace("^2", "²").replace("^3", "³")
 
 
 def shortened(text: str, length: int) -> str:
