@@ -8,7 +8,8 @@ the others fit their constants to the form that was chosen (`every_group`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 
 import numpy as np
@@ -30,8 +31,8 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import misfit_of
 from symreg.recovery.neighbours import EXPLAINED, Parting, explains_as_well, parting, shortened
 from symreg.recovery.selection import (
+    Finding,
     Search,
-    Selection,
     agreeing_with,
     for_many_rows,
     rivals_of,
@@ -41,78 +42,70 @@ from symreg.recovery.selection import (
 from symreg.recovery.user_table import LEAST_ROWS
 
 
-def select_by_group(samples: Samples, search: Search) -> Selection:
+def select_by_group(samples: Samples, search: Search) -> Finding:
     """Find one form for all groups, and which of its constants they share."""
     config, watch, guard = search.config, search.watch, search.guard
-    parts = group_parts(samples)
-    largest = sorted(range(len(parts)), key=lambda g: -len(parts[g].y))[:3]
+    largest = sorted(group_parts(samples), key=lambda part: -len(part.y))[:3]
     if config.form is not None:
-        given = fit_form(config.form, parts[largest[0]])
+        given = fit_form(config.form, largest[0])
 
-        def judged() -> Selection:
-            selection = _chosen([started(given, samples)], [], samples, config)
-            return _by_every_group(selection, samples, search)
+        def judged() -> Finding:
+            found = _chosen([started(given, samples)], [], samples, config)
+            return _by_every_group(found, samples, search)
 
-        return guard.part("the constants by group", judged, unjudged(given, search))
+        return guard.part("the constants by group", judged, unjudged(given, samples, search))
     candidates: list[Candidate] = []
     best: list[list[Law]] = []
-    chosen: list[Selection] = []
-    for k, g in enumerate(largest):
+    before = None
+
+    def in_all_groups(own: Finding, part: Samples) -> Finding:
+        best.append([each for law in own.laws for each in _with_more_numbers(law, part)])
+        laws = [started(base, samples) for base in _nameless(best)[:80]]
+        return _chosen(laws, candidates, samples, config)
+
+    for k, part in enumerate(largest):
         watch.say(lambda: f"forms of group {len(best) + 1} of {len(largest)}", True)
-        share = replace(search, watch=watch.part(1 / (len(largest) - k)))
-        own = select(parts[g], share)
+        own = select(part, replace(search, watch=watch.part(1 / (len(largest) - k))))
         candidates = [*candidates, *own.candidates]
-
-        def in_all_groups(
-            own: Selection = own, part: Samples = parts[g], searched: list[Candidate] = candidates
-        ) -> Selection:
-            best.append([each for law in own.laws for each in _with_more_numbers(law, part)])
-            laws = [started(base, samples) for base in _nameless(best)[:80]]
-            return _chosen(laws, searched, samples, config)
-
-        chosen.append(guard.part("one form for all groups", in_all_groups, own))
-        if chosen[-1] is own:
+        found = guard.part("one form for all groups", partial(in_all_groups, own, part), own)
+        if found is own:
             return own
-
-        def is_enough(now: Selection = chosen[-1], few: bool = parts[g].few) -> bool:
-            """Whether it leaves nothing in any group. A dozen noisy rows may lack the law among
-            their formulas: then another group is asked as well."""
-            settled = not few or now.law.mean_square <= rounding(samples.y) ** 2
-            same = len(chosen) > 1 and chosen[-2].forms[0].base == now.forms[0].base
-            return (settled or same) and misfit_of(now.law, now.errors.of(samples)) > EXPLAINED
-
-        if guard.part("whether another group is asked", is_enough, False):
+        enough = partial(_is_enough, found, before, part.few)
+        if guard.part("whether another group is asked", enough, False):
             break
+        before = found
     return guard.part(
-        "the choice by all groups",
-        lambda: _by_every_group(chosen[-1], samples, search), chosen[-1],
-    )  # fmt: skip
+        "the choice by all groups", lambda: _by_every_group(found, samples, search), found
+    )
 
 
-def _by_every_group(selection: Selection, samples: Samples, search: Search) -> Selection:
+def _is_enough(found: Finding, before: Finding | None, few: bool) -> bool:
+    """Whether a law leaves nothing in any group. A dozen noisy rows may lack the law among their
+    formulas: then another group is asked as well."""
+    settled = not few or found.law.mean_square <= rounding(found.samples.y) ** 2
+    same = before is not None and before.forms[0].base == found.forms[0].base
+    return (settled or same) and misfit_of(found.law, found.samples) > EXPLAINED
+
+
+def _by_every_group(found: Finding, samples: Samples, search: Search) -> Finding:
     """The choice between the best forms, and of what is shared, by the rows of all groups.
 
     A few groups of a dozen noisy rows allow many forms; hundreds allow one.
     """
     every = search.every_group
     if every is None:
-        return selection
+        return found
     place = [
         every.names.index(name) - len(every.features)
         for name in samples.names[-samples.indicators :]
     ]
-    best = (_in_all(form, every.indicators, place) for form in selection.forms[:8])
+    best = (_in_all(form, every.indicators, place) for form in found.forms[:8])
     laws = [refit_grouped(law, every) for law in best]
-    by_all = _chosen(laws, list(selection.candidates), every, search.config)
-    assert by_all.grouped is not None  # for the type checker: chosen by group
-    grouped, *others = (
-        replace(form, values=form.values[place]) for form in (by_all.grouped, *by_all.forms)
-    )
-    under = selection.errors.of(samples)
-    law = refit_grouped(grouped, under).joint(under)
-    return replace(
-        by_all, law=law, raw=law, errors=selection.errors, grouped=grouped, forms=tuple(others)
-    )
+    by_all = _chosen(laws, list(found.candidates), every, search.config)
+    forms = tuple(replace(form, values=form.values[place]) for form in by_all.forms)
+    under = found.errors.of(samples)
+    law = refit_grouped(forms[0], under).joint(under)
+    return replace(by_all, law=law, samples=under, errors=found.errors, forms=forms)
 
 
 def _in_all(law: GroupedLaw, groups: int, place: Sequence[int]) -> GroupedLaw:
@@ -169,7 +162,7 @@ def _nameless(lists: Sequence[Sequence[Law]]) -> list[Law]:
 
 def _chosen(
     laws: list[GroupedLaw], candidates: list[Candidate], samples: Samples, config: RecoverConfig
-) -> Selection:
+) -> Finding:
     """The form, and its shared constants, chosen by the criterion."""
     floor, n = config.floor, samples.n_effective
     grouped = {law.joint(samples): law for law in laws}
@@ -220,20 +213,13 @@ def _chosen(
         replace(rival, expression=grouped[each].form)
         for each, rival in zip(laws_in_order, rivals, strict=True)
     )
-    return Selection(
-        law=law,
-        raw=law,
-        agreeing=agreeing_with(
-            law, joint, samples, floor, config.seed,
-            lambda other: grouped[other].base == grouped[law].base,
-        ),
-        floor=floor,
-        errors=errors,
-        candidates=candidates,
-        laws=laws_in_order,
-        rivals=rivals,
-        grouped=grouped[law],
-        forms=tuple(grouped[each] for each in best.values()),
+    base = grouped[law].base
+    agreeing = agreeing_with(
+        joint, samples, floor, config.seed, lambda other: grouped[other].base == base
+    )
+    return Finding(
+        law, samples, floor, errors, agreeing, candidates=candidates, laws=laws_in_order,
+        rivals=rivals, forms=tuple(grouped[each] for each in best.values()),
     )  # fmt: skip
 
 
@@ -301,44 +287,22 @@ def of_groups(samples: Samples, groups: np.ndarray) -> Samples:
     return part
 
 
-@dataclass(frozen=True)
-class EveryGroup:
-    """A chosen form in all groups.
-
-    Attributes:
-        grouped: with constants for each.
-        law: of all rows.
-        samples: these, with the errors that the choice took them to have.
-        prediction: (row,) of one row in five of each group by a fit to the others, NaN elsewhere.
-        ratio: rms of what the form leaves in groups that had no say in it, over that in the others.
-        misfit_p: chance of a misfit as smooth in a feature, in all groups; None if undetermined.
-        intervals: of the law's constants; those of a group with too few rows have none.
-        covariance: (group, constant, constant).
-    """
-
-    grouped: GroupedLaw
-    law: Law
-    samples: Samples
-    prediction: np.ndarray
-    ratio: float
-    misfit_p: float | None
-    intervals: list[Estimate]
-    covariance: np.ndarray
-
-
 def every_group(
-    selection: Selection, searched: np.ndarray, samples: Samples, rng: np.random.Generator
-) -> EveryGroup:
-    """Fit the chosen form's constants in all groups, from their median in the searched ones."""
-    assert selection.grouped is not None  # for the type checker: chosen by group
-    start = replace(
-        _in_all(selection.grouped, samples.indicators, list(searched)),
-        shared=selection.grouped.shared,
-    )
+    found: Finding, searched: np.ndarray, samples: Samples, rng: np.random.Generator
+) -> tuple[Finding, np.ndarray]:
+    """Fit the chosen form's constants in all groups, from their median in the searched ones.
+
+    Returns:
+        The law in all groups, and (row,) predictions of one row in five of each group by a fit to
+        the others, NaN elsewhere.
+    """
+    chosen = found.forms[0]
+    start = replace(_in_all(chosen, samples.indicators, list(searched)), shared=chosen.shared)
     # errors relative to a law, or through its slopes, are those of all groups' law
     first = refit_grouped(start, samples).joint(samples)
-    errors = selection.errors
-    errors = replace(errors, law=errors.law and first, through=errors.through and first)
+    errors = replace(
+        found.errors, law=found.errors.law and first, through=found.errors.through and first
+    )
     samples = errors.of(samples)
     grouped = refit_grouped(start, samples)
     group = samples.indicated
@@ -360,9 +324,18 @@ def every_group(
         for part in (~asked, asked)
     ]
     intervals, covariance = _pooled_intervals(grouped, samples, residuals)
+    # what the form leaves in groups that had no say in it, beside what it leaves in the others
     ratio = float(np.sqrt(sizes[0] / max(sizes[1], rounding(samples.y) ** 2)))
-    chance = misfit_probability(residuals, samples)
-    return EveryGroup(grouped, law, samples, prediction, ratio, chance, intervals, covariance)
+    chances = (found.evidence.misfit_p, misfit_probability(residuals, samples))
+    evidence = replace(
+        found.evidence,
+        held_out_ratio=max(found.evidence.held_out_ratio or 0.0, ratio),
+        misfit_p=min((p for p in chances if p is not None), default=None),
+    )
+    return replace(
+        found, law=law, forms=(grouped,), samples=samples, rows=len(samples.y), evidence=evidence,
+        intervals=intervals, covariance=covariance,
+    ), prediction  # fmt: skip
 
 
 def _pooled_intervals(

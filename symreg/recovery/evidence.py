@@ -4,6 +4,7 @@ It explains rows outside the fit, a part of the range outside the fit, leaves no
 feature, and nothing that an expansion would explain; without noise it leaves rounding alone.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +36,7 @@ FEW_VALUES = 2
 
 @dataclass(frozen=True)
 class Evidence:
-    """Measurements on a formula; None if the rows are too few.
+    """Measurements on a formula; None if the rows are too few, NaN if not measured.
 
     Attributes:
         held_out_ratio: rms error on held-out groups over that of the fit.
@@ -52,12 +53,12 @@ class Evidence:
         values: different values of the target.
     """
 
-    held_out_ratio: float | None
-    range_ratio: float | None
-    misfit_p: float | None
-    misfit: float
-    error: float = 0.0
-    worst: float = 0.0
+    held_out_ratio: float | None = math.nan
+    range_ratio: float | None = math.nan
+    misfit_p: float | None = math.nan
+    misfit: float = math.nan
+    error: float = math.nan
+    worst: float = math.nan
     rounding: float = EXACT
     numbers: int = 0
     expansion: Expansion | None = None

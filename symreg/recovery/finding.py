@@ -1,7 +1,7 @@
-"""One pass over samples: selection, evidence, comparison with the references, numbers."""
+"""One pass over samples: selection, last fit, comparison with the references, numbers, evidence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +35,11 @@ from symreg.formulas.reading import read_formula
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import recast
 from symreg.recovery.by_group import every_group, of_groups, searched_groups, select_by_group
-from symreg.recovery.evidence import Evidence, evidence_of, misfit_of
+from symreg.recovery.evidence import evidence_of, misfit_of
 from symreg.recovery.problem import Problem
 from symreg.recovery.references import Reference, strength_at_one
-from symreg.recovery.selection import Search, Selection, select
+from symreg.recovery.result import Quantity
+from symreg.recovery.selection import Finding, Search, select
 from symreg.recovery.thresholds import THRESHOLDS
 
 MOST_SEARCHED = 2000
@@ -47,51 +48,6 @@ JUDGES = 8
 """Formulas, best first, of which each may say that some rows are outliers."""
 COMPARING = 20.0
 """Seconds that sympy may spend on a comparison with a reference."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A law with the evidence for it: the result of one pass.
-
-    Attributes:
-        selection: the law as fitted to the training groups, and what it was selected from.
-        law: the same, fitted to all rows.
-        reference: the law compared with; None if none was requested and none fits.
-        comparison: with it.
-        r2_linear: on held-out groups.
-        r2_log: of logarithms; None if a target or prediction is not positive.
-        intervals: of the law's constants, in order.
-        strength: the constant in front of the reference; None unless they match.
-        exponents: free exponent of every feature; empty if signs are mixed.
-        true_exponents: the reference's on the same rows, if known.
-        samples: the rows judged.
-        evidence: on rows and ranges outside the fit.
-        covariance: (constant, constant) of the law's constants; of many groups (group, constant,
-            constant).
-        outliers: (row of the samples,) whether it was left out.
-        rows: in the law's fit.
-    """
-
-    selection: Selection
-    law: Law
-    reference: Reference | None
-    comparison: Comparison
-    r2_linear: float
-    r2_log: float | None
-    intervals: list[Estimate]
-    strength: Estimate | None
-    exponents: dict[str, Estimate]
-    true_exponents: dict[str, float]
-    samples: Samples
-    evidence: Evidence
-    covariance: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
-    outliers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    rows: int = 0
-
-    @property
-    def r2(self) -> float:
-        """The better of linear and logarithmic: the largest values rule one."""
-        return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
 
 
 def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
@@ -111,210 +67,169 @@ def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
     guard = search.guard
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
-    parts, selection, outlying = _selected(
-        samples, search, rng, problem.any_law and not problem.screened
-    )
-    whole, held_out, known = parts.whole, parts.held_out, samples.errors is not None
-    r2_linear, r2_log = guard.part(
+    parts, found = _selected(samples, search, rng, problem.any_law and not problem.screened)
+    selected, whole, known = found.law, parts.whole, samples.errors is not None
+    found = replace(found, samples=whole, reference=references[0] if asked and references else None)
+    found = guard.part(
         "R² of the rows kept aside",
-        lambda: _r2(parts.predicted(selection.law), held_out, known), (-np.inf, None),
+        lambda: _with_r2(found, parts.predicted(selected), parts.held_out, known), found,
     )  # fmt: skip
-    fitted, law = whole, selection.law
+    fitted = whole
     if config.own_table:
         every = samples if problem.every is None else problem.every
-        fitted = guard.part(
-            "the fit to all rows", lambda: _every_row(every, outlying, law, parts), whole
-        )
-    law = guard.part("the fit to all rows", lambda: refit_law(selection.law, fitted), law)
-    reference = references[0] if asked and references else None
-    comparison = Comparison(DIFFERENT, "no formula predicts the held-out groups.")
-    if max(r2_linear, -np.inf if r2_log is None else r2_log) >= THRESHOLDS.least_r2:
-        unknown = reference, Comparison(UNDECIDED, "the comparison failed.")
-        reference, comparison = guard.part(
-            "the comparison", lambda: _compared(law, references, asked, whole), unknown
-        )
+        fitted = guard.part("the fit to all rows", lambda: _every_row(every, found), whole)
+    law = guard.part("the fit to all rows", lambda: refit_law(selected, fitted), selected)
+    found = replace(found, law=law, rows=len(fitted.y))
+    if found.r2 >= THRESHOLDS.least_r2:
+        unknown = replace(found, comparison=Comparison(UNDECIDED, "the comparison failed."))
+        found = guard.part("the comparison", lambda: _compared(found, references, asked), unknown)
     # a named law, a reference and a user's form have their constants
-    own = law.name or comparison.verdict in MATCHING or config.form or whole.indicators
+    own = law.name or found.comparison.verdict in MATCHING or config.form or whole.indicators
     if to_read and not own:
-        law = guard.part("the shortest way to write it", lambda: _as_read(law, whole), law)
-    # every row takes a matrix of all exponents: 20 s for 200 features
-    measurable = whole.X.shape[1] <= 50 and guard.part(
-        "the exponents", lambda: usable(whole), False
-    )
-    law, intervals, spread = guard.part(
-        "the intervals", lambda: _intervals(law, fitted, parts, selection, known, rng),
-        (law, [Estimate(value) for value in law.constants], np.zeros((0, 0))),
-    )  # fmt: skip
-    exponents = true_exponents = {}
-    if measurable:
-        exponents = guard.part(
-            "the exponents",
-            lambda: exponent_intervals(whole, selection.floor, rng)
-            if whole.spread is None else orthogonal_exponents(whole, known),
-            {},
-        )  # fmt: skip
-        if reference:
-            true_exponents = guard.part("the exponents", lambda: reference.exponents(whole), {})
-    return Finding(
-        selection=selection,
-        law=law,
-        reference=reference,
-        comparison=comparison,
-        r2_linear=r2_linear,
-        r2_log=r2_log,
-        intervals=intervals,
-        strength=guard.part(
-            "the strength", lambda: _strength(law, reference, comparison, whole, intervals), None
+        found = guard.part("the shortest way to write it", lambda: _as_read(found), found)
+    unknown = replace(found, intervals=[Estimate(value) for value in found.law.constants])
+    found = guard.part("the intervals", lambda: _with_intervals(found, fitted, known, rng), unknown)
+    found = guard.part("the exponents", lambda: _with_exponents(found, known, rng), found)
+    constant = guard.part("the strength", lambda: _constant(found), found.constant)
+    parameters = guard.part("the parameters", lambda: _parameters(found), {})
+    evidence = guard.part(
+        "what the formula leaves",
+        lambda: evidence_of(
+            selected, parts.training, parts.held_out, whole,
+            found.errors.of(samples) if found.outliers.any() else None,
+            expanded=config.own_table and whole.spread is None and not whole.indicators,
+            floor=config.floor,
         ),
-        exponents=exponents,
-        true_exponents=true_exponents,
-        samples=whole,
-        evidence=guard.part(
-            "what the formula leaves",
-            lambda: evidence_of(
-                selection.law, parts.training, held_out, whole,
-                parts.errors.of(samples) if outlying.any() else None,
-                expanded=config.own_table and whole.spread is None and not whole.indicators,
-                floor=config.floor,
-            ),
-            Evidence(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan),
-        ),
-        covariance=spread,
-        outliers=outlying,
-        rows=len(fitted.y),
+        found.evidence,
     )  # fmt: skip
+    return replace(found, constant=constant, parameters=parameters, evidence=evidence)
 
 
-def _as_read(law: Law, samples: Samples) -> Law:
+def _as_read(found: Finding) -> Finding:
     """The same law, whose constants are the numbers that one reads in it."""
-    form, constants = recast(law.form, law.constants, samples)
-    return replace(law, form=form, constants=tuple(constants))
+    form, constants = recast(found.law.form, found.law.constants, found.samples)
+    return replace(found, law=replace(found.law, form=form, constants=tuple(constants)))
 
 
-def _intervals(
-    law: Law, fitted: Samples, parts: "Parts", selection: Selection, known: bool,
-    rng: np.random.Generator,
-) -> tuple[Law, list[Estimate], np.ndarray]:  # fmt: skip
-    """The law, fitted by orthogonal distances if features have errors; intervals, covariance."""
-    if parts.whole.spread is not None:
-        distances = orthogonal(law, parts.whole, known)
-        return distances.law, distances.intervals, distances.covariance
-    intervals = constant_intervals(law, fitted, selection.floor, rng)
-    return law, intervals, covariance(law, fitted, intervals)
+def _with_intervals(
+    found: Finding, fitted: Samples, known: bool, rng: np.random.Generator
+) -> Finding:
+    """Its constants' intervals; fitted by orthogonal distances if features have errors."""
+    law = found.law
+    if found.samples.spread is not None:
+        return replace(found, **vars(orthogonal(law, found.samples, known)))
+    intervals = constant_intervals(law, fitted, found.floor, rng)
+    return replace(found, intervals=intervals, covariance=covariance(law, fitted, intervals))
+
+
+def _with_exponents(found: Finding, known: bool, rng: np.random.Generator) -> Finding:
+    """Its features' free exponents, and the reference's on the same rows, if they have any."""
+    samples, reference = found.samples, found.reference
+    # every row takes a matrix of all exponents: 20 s for 200 features
+    if samples.X.shape[1] > 50 or not usable(samples):
+        return found
+    if samples.spread is None:
+        exponents = exponent_intervals(samples, found.floor, rng)
+    else:
+        exponents = orthogonal_exponents(samples, known)
+    truths = reference.exponents(samples) if reference else {}
+    named = {name: Quantity.named(name, exponents[name], truths.get(name)) for name in exponents}
+    return replace(found, exponents=named)
 
 
 def _in_every_group(
-    finding: Finding, searched: np.ndarray, samples: Samples, search: Search
+    first: Finding, searched: np.ndarray, samples: Samples, search: Search
 ) -> Finding:
     """What was found in some groups, with constants, intervals and R² of all."""
     rng = np.random.default_rng([search.config.seed, 4])
-    every = every_group(finding.selection, searched, samples, rng)
+    found, prediction = every_group(first, searched, samples, rng)
     outlying = np.zeros(len(samples.y), dtype=bool)
-    if finding.outliers.any():
-        errors = every.law.residuals(every.samples)
-        outlying = missed(errors, every.samples)
-        every = every_group(finding.selection, searched, samples.rows(~outlying), rng)
-    outside = np.isfinite(every.prediction)
-    prediction, held_out = every.prediction[outside], every.samples.rows(outside)
-    r2_linear, r2_log = _r2(prediction, held_out, samples.errors is not None)
-    ratio = max(finding.evidence.held_out_ratio or 0.0, every.ratio)
-    chances = (p for p in (finding.evidence.misfit_p, every.misfit_p) if p is not None)
-    misfit_p = min(chances, default=None)
-    return replace(
-        finding,
-        selection=replace(finding.selection, law=every.law, grouped=every.grouped),
-        law=every.law,
-        r2_linear=r2_linear,
-        r2_log=r2_log,
-        intervals=every.intervals,
-        samples=every.samples,
-        evidence=replace(finding.evidence, held_out_ratio=ratio, misfit_p=misfit_p),
-        covariance=every.covariance,
-        outliers=outlying,
-        rows=len(every.samples.y),
-    )
+    if first.outliers.any():
+        outlying = missed(found.law.residuals(found.samples), found.samples)
+        found, prediction = every_group(first, searched, samples.rows(~outlying), rng)
+    outside, known = np.isfinite(prediction), samples.errors is not None
+    found = _with_r2(found, prediction[outside], found.samples.rows(outside), known)
+    return replace(found, outliers=outlying, constant=_constant(found))
 
 
 def _selected(
     samples: Samples, search: Search, rng: np.random.Generator, any_law: bool
-) -> tuple["Parts", Selection, np.ndarray]:
-    """One selection without the outlying rows; and which are outliers of what was found."""
-    watch = search.watch
-    none = np.zeros(len(samples.y), dtype=bool)
+) -> tuple["Parts", Finding]:
+    """One selection without the outlying rows; these are outliers of what was found."""
+    watch, guard = search.watch, search.guard
 
     def selected(
         outlying: np.ndarray, watch: Watch, known: Sequence[Candidate] = ()
-    ) -> tuple[Parts, Selection]:
+    ) -> tuple[Parts, Finding]:
         parts = _parts(samples.rows(~outlying), rng)
         choose = select_by_group if samples.indicators else select
-        selection = choose(parts.training, replace(search, watch=watch, known=known))
-        under = search.guard.part("the errors", lambda: parts.under(selection.errors), parts)
-        return under, selection
+        found = choose(parts.training, replace(search, watch=watch, known=known))
+        under = guard.part("the errors", lambda: parts.under(found.errors), parts)
+        return under, replace(found, outliers=outlying)
 
-    # shares of trials are zero by right
-    outlying = outlying_rows(samples) if any_law and samples.trials is None else none
+    outlying = np.zeros(len(samples.y), dtype=bool)
+    if any_law and samples.trials is None:  # shares of trials are zero by right
+        outlying = outlying_rows(samples)
     # the other half of the time is for a second search
-    parts, selection = selected(outlying, watch.part(0.5) if outlying.any() else watch)
+    first = selected(outlying, watch.part(0.5) if outlying.any() else watch)
     if not any_law:
-        return parts, selection, none
-
-    def judged() -> tuple[Parts, Selection, np.ndarray]:
-        return _without_outliers(samples, search, rng, parts, selection, outlying, selected)
-
-    return search.guard.part("outliers", judged, (parts, selection, outlying))
+        return first
+    return guard.part(
+        "outliers", lambda: _without_outliers(samples, watch, rng, *first, selected), first
+    )
 
 
 def _without_outliers(
-    samples: Samples, search: Search, rng: np.random.Generator, parts: "Parts",
-    selection: Selection, outlying: np.ndarray, selected: Callable[..., tuple["Parts", Selection]],
-) -> tuple["Parts", Selection, np.ndarray]:  # fmt: skip
+    samples: Samples, watch: Watch, rng: np.random.Generator, parts: "Parts", found: Finding,
+    selected: Callable[..., tuple["Parts", Finding]],
+) -> tuple["Parts", Finding]:  # fmt: skip
     """A first selection, judged: the rows that it misses are searched without, and come back where
     they are part of the law."""
-    watch, none = search.watch, np.zeros(len(samples.y), dtype=bool)
-    away = _outliers(selection, parts.errors.of(samples))
-    first = None if outlying.any() else (parts, selection)
+    outlying = found.outliers
+    away = _outliers(found, found.errors.of(samples))
+    first = None if outlying.any() else (parts, found)
     if np.any(away & ~outlying) and (first or watch.left):
         # what bent to them is no judge of the others, and must be worse with them
-        bent, outlying = selection, outlying | away
-        parts, selection = selected(outlying, watch, selection.candidates)
-        away = _outliers(selection, parts.errors.of(samples), bent)
+        bent, outlying = found, outlying | away
+        parts, found = selected(outlying, watch, found.candidates)
+        away = _outliers(found, found.errors.of(samples), bent)
         if first and not away.any():
-            return *first, none
+            return first
     if not outlying.any():
-        return parts, selection, none
-    if misfit_of(selection.law, parts.whole) >= THRESHOLDS.misfit_p:
+        return parts, found
+    if misfit_of(found.law, parts.whole) >= THRESHOLDS.misfit_p:
         # rows that the formula explains come back
-        whole = parts.errors.of(samples).rows(~away).thinned(MOST_SEARCHED, rng)
-        return replace(parts, whole=whole), selection, away
+        whole = found.errors.of(samples).rows(~away).thinned(MOST_SEARCHED, rng)
+        return replace(parts, whole=whole), replace(found, outliers=away)
     # without those rows there is no law either: they may be part of it
-    return *(first or selected(none, watch)), none
+    return first or selected(np.zeros_like(outlying), watch)
 
 
-def _outliers(selection: Selection, samples: Samples, other: Selection | None = None) -> np.ndarray:
+def _outliers(found: Finding, samples: Samples, other: Finding | None = None) -> np.ndarray:
     """(row,) outliers of the best formulas, beside the choice that includes them."""
     others = [] if other is None else [other]
-    if selection.grouped is None:
-        laws = [*selection.laws[:JUDGES], *(each.law for each in others)]
-        return outliers(laws, samples, selection.floor)
-    forms = [*selection.forms[:JUDGES], *(each.forms[0] for each in others)]
+    if found.grouped is None:
+        laws = [*found.laws[:JUDGES], *(each.law for each in others)]
+        return outliers(laws, samples, found.floor)
+    forms = [*found.forms[:JUDGES], *(each.forms[0] for each in others)]
     grouped = {law.joint(samples): law for law in forms}
 
     def again(law: Law, rows: Samples) -> Law:
         return refit_grouped(grouped[law], rows).joint(rows)
 
-    return outliers(list(grouped), samples, selection.floor, again)
+    return outliers(list(grouped), samples, found.floor, again)
 
 
-def _every_row(samples: Samples, outlying: np.ndarray, law: Law, parts: "Parts") -> Samples:
+def _every_row(samples: Samples, found: Finding) -> Samples:
     """All rows but outliers, for the last fit; only those judged if that is too slow."""
-    whole = parts.whole
+    whole, law, outlying = found.samples, found.law, found.outliers
     if whole.spread is not None or len(samples.y) * len(law.constants) > 20_000_000:
         return whole
     if len(outlying) == len(samples.y):
         samples = samples.rows(~outlying)
     if len(samples.y) <= len(whole.y):
         return whole
-    samples = parts.errors.of(samples)
+    samples = found.errors.of(samples)
     if len(outlying) != len(samples.y) and outlying.any():
         samples = samples.rows(~missed(law.residuals(samples), samples))
     return samples
@@ -328,12 +243,11 @@ class Parts:
     held_out: Samples
     whole: Samples
     few: bool
-    errors: ErrorModel
 
     def under(self, errors: ErrorModel) -> "Parts":
         """The same with the errors chosen in the search."""
         training, held_out, whole = map(errors.of, (self.training, self.held_out, self.whole))
-        return Parts(training, held_out, whole, self.few, errors)
+        return Parts(training, held_out, whole, self.few)
 
     def predicted(self, law: Law) -> np.ndarray:
         """(held-out row,) by the formula, or if few each by the formula fitted to others."""
@@ -352,7 +266,7 @@ def _parts(samples: Samples, rng: np.random.Generator) -> Parts:
     if samples.few:
         training = held_out = samples
     training, held_out = (part.thinned(MOST_SEARCHED, rng) for part in (training, held_out))
-    return Parts(training, held_out, samples.thinned(MOST_SEARCHED, rng), samples.few, ErrorModel())
+    return Parts(training, held_out, samples.thinned(MOST_SEARCHED, rng), samples.few)
 
 
 def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]:
@@ -370,11 +284,12 @@ def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]
     return guesses
 
 
-def _r2(prediction: np.ndarray, held_out: Samples, weighted: bool) -> tuple[float, float | None]:
-    """R², and that of the logarithms; rows count by the standard errors if these were given."""
-    if weighted:
-        return _weighted_r2(prediction, held_out), None
-    return r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
+def _with_r2(found: Finding, prediction: np.ndarray, held_out: Samples, known: bool) -> Finding:
+    """With R², and that of the logarithms; rows count by their errors if these are known."""
+    if known:
+        return replace(found, r2_linear=_weighted_r2(prediction, held_out), r2_log=None)
+    linear, log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
+    return replace(found, r2_linear=linear, r2_log=log)
 
 
 def _weighted_r2(prediction: np.ndarray, held_out: Samples) -> float:
@@ -394,28 +309,27 @@ def _log_r2(prediction: np.ndarray, y: np.ndarray) -> float | None:
     return r_squared(np.log(prediction), np.log(y))
 
 
-def _compared(
-    law: Law, references: Sequence[Reference], asked: bool, samples: Samples
-) -> tuple[Reference | None, Comparison]:
-    """The reference that compares best, and how."""
+def _compared(found: Finding, references: Sequence[Reference], asked: bool) -> Finding:
+    """With the reference that compares best, and how."""
     if not references:
-        return None, Comparison(DIFFERENT, "there is no reference law in these features.")
+        none = Comparison(DIFFERENT, "there is no reference law in these features.")
+        return replace(found, reference=None, comparison=none)
+    samples = found.samples
     domain = {
         name: (float(column.min()), float(column.max()))
         for name, column in zip(samples.names, samples.X.T, strict=True)
         if np.all(column > 0)
     }
-    formula = _tied(law)
+    formula = _tied(found.law)
     limit = THRESHOLDS.exponent_margin, COMPARING
     answers = [
         (reference, decided(formula, reference.family, samples.names, domain, *limit))
         for reference in references
     ]
     order = [EXACT, UP_TO_SCALE, SAME_EXPONENTS, UNDECIDED, DIFFERENT]
-    best = min(answers, key=lambda pair: order.index(pair[1].verdict))
-    if not asked and best[1].verdict == DIFFERENT:
-        return None, best[1]
-    return best
+    reference, comparison = min(answers, key=lambda pair: order.index(pair[1].verdict))
+    fits = asked or comparison.verdict != DIFFERENT
+    return replace(found, reference=reference if fits else None, comparison=comparison)
 
 
 def _tied(law: Law) -> sympy.Expr:
@@ -426,23 +340,27 @@ def _tied(law: Law) -> sympy.Expr:
     return law.form.xreplace({constant_symbol(0): sympy.Float(law.constants[0])} | names)
 
 
-def _strength(
-    law: Law,
-    reference: Reference | None,
-    comparison: Comparison,
-    samples: Samples,
-    intervals: Sequence[Estimate],
-) -> Estimate | None:
-    """The reference's strength: the law's constant, in the reference's units."""
-    if reference is None or comparison.verdict not in MATCHING or not intervals:
-        return None
-    first = intervals[0]
-    if first.value is None:
-        return None
-    own = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
-    unit = strength_at_one(reference, samples, own)
+def _constant(found: Finding) -> Quantity:
+    """The constant in front: the reference's strength, in its units, or the law's own first one."""
+    law, reference, comparison = found.law, found.reference, found.comparison
+    first = found.intervals[0] if found.intervals else Estimate()
+    own = Quantity.named("c", first, None)
+    if reference is None or comparison.verdict not in MATCHING or first.value is None:
+        return own
+    known = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
+    unit = strength_at_one(reference, found.samples, known)
     with np.errstate(all="ignore"):
-        factor = float(np.median(law.values(samples) / unit)) / first.value
+        factor = float(np.median(law.values(found.samples) / unit)) / first.value
     if not np.isfinite(factor) or factor == 0:
-        return None
-    return first.times(factor)
+        return own
+    return Quantity.named(reference.strength, first.times(factor), reference.truth)
+
+
+def _parameters(found: Finding) -> dict[str, Quantity]:
+    """The law's parameters, with intervals and, for the reference, the truth."""
+    law, reference = found.law, found.reference
+    truths = reference.parameters if reference and reference.law == law.name else {}
+    return {
+        name: Quantity.named(name, interval, truths.get(name))
+        for name, interval in zip(law.parameters, found.intervals[1:], strict=False)
+    }

@@ -6,63 +6,55 @@ central, most seeds agree on it, and permuted targets yield no law. Models are j
 `symreg.experiments.verdict`.
 """
 
-from collections.abc import Iterable
-
 from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
 from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
-from symreg.recovery.finding import Finding
 from symreg.recovery.gates import Gate, agreeing, at_least, finite, share, stated, times, within
-from symreg.recovery.result import Null, Quantity, Recovery
-from symreg.recovery.selection import RESAMPLES
-from symreg.recovery.thresholds import Thresholds
+from symreg.recovery.result import Null, Recovery
+from symreg.recovery.selection import RESAMPLES, Finding
+from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import IN_WORDS, NOT_RECOVERED
 
 FIT_ERROR = "the error of the fit"
 
 
-def law_gates(
-    finding: Finding, quantities: Iterable[Quantity], t: Thresholds, non_central: float | None
-) -> list[Gate]:
+def law_gates(finding: Finding, non_central: float | None) -> list[Gate]:
     """Every condition on a table's law, its constant and parameters, apart from its controls."""
     verdict = finding.comparison.verdict
     gates = [
         stated("structure", verdict in MATCHING, "the form of the reference", IN_WORDS[verdict])
     ]
-    for name, truth in finding.true_exponents.items():
-        value = finding.exponents[name].value
-        gates.append(within(f"exponent of {name}", value, truth, t.exponent_margin))
-    for quantity in quantities:
-        if quantity.relative_error is not None and quantity.value is not None:
-            assert quantity.truth is not None  # for the type checker: an error is relative to it
-            gates.append(
-                within(
-                    f"constant {quantity.name}", quantity.value, quantity.truth,
-                    t.constant_margin, relative=True,
-                )
-            )  # fmt: skip
-    gates.append(at_least("held-out R²", finding.r2, t.r2))
-    gates.append(_agreement(finding, t))
-    return [*gates, *_central(non_central, t), _misfit(finding, t)]
+    gates += [
+        within(f"exponent of {name}", each.value, each.truth, THRESHOLDS.exponent_margin)
+        for name, each in finding.exponents.items()
+        if each.truth is not None
+    ]
+    gates += [
+        within(f"constant {each.name}", each.value, each.truth, THRESHOLDS.constant_margin, True)
+        for each in (finding.constant, *finding.parameters.values())
+        if each.relative_error is not None and each.truth is not None
+    ]
+    gates += [at_least("held-out R²", finding.r2, THRESHOLDS.r2), _agreement(finding)]
+    return [*gates, *_central(non_central), _misfit(finding)]
 
 
-def found_gates(finding: Finding, t: Thresholds, non_central: float | None) -> list[Gate]:
+def found_gates(finding: Finding, non_central: float | None) -> list[Gate]:
     """What a formula must show to be a law at all, named or not."""
     evidence = finding.evidence
     names = {symbol.name for symbol in finding.law.form.free_symbols}
     depends = bool(names & set(finding.samples.features))
     return [
-        at_least("held-out R²", finding.r2, t.r2),
-        times("held-out error", evidence.held_out_ratio, t.held_out_ratio, FIT_ERROR),
-        times("held-out range", evidence.range_ratio, t.range_ratio, FIT_ERROR),
-        _misfit(finding, t),
-        *_no_expansion(evidence, finding.selection.saved, t),
-        _agreement(finding, t),
+        at_least("held-out R²", finding.r2, THRESHOLDS.r2),
+        times("held-out error", evidence.held_out_ratio, THRESHOLDS.held_out_ratio, FIT_ERROR),
+        times("held-out range", evidence.range_ratio, THRESHOLDS.range_ratio, FIT_ERROR),
+        _misfit(finding),
+        *_no_expansion(evidence, finding.saved),
+        _agreement(finding),
         _alone(finding),
         *_cut_short(finding),
         *_values(evidence),
         stated("depends on a feature", depends, "yes", "yes" if depends else "a constant"),
-        *_central(non_central, t),
+        *_central(non_central),
     ]
 
 
@@ -75,20 +67,20 @@ def _values(evidence: Evidence) -> list[Gate]:
 def _cut_short(finding: Finding) -> list[Gate]:
     """A sum whose last term still pays is the beginning of a longer one; untried are rivals."""
     gates, longer = [], "a longer --time-limit"
-    if finding.selection.cut_short:
+    if finding.cut_short:
         asked = f"longer sums tried too: {longer}"
         gates.append(stated("search went on", False, asked, "ended while each further term paid"))
-    if finding.selection.untried:
+    if finding.untried:
         asked = f"all formulas beside it tried: {longer}"
         gates.append(stated("neighbours", False, asked, "some left at the limit"))
     return gates
 
 
-def _agreement(finding: Finding, t: Thresholds) -> Gate:
-    return agreeing("agreement", finding.selection.agreeing, RESAMPLES, t.agreement)
+def _agreement(finding: Finding) -> Gate:
+    return agreeing("agreement", finding.agreeing, RESAMPLES, THRESHOLDS.agreement)
 
 
-def _no_expansion(evidence: Evidence, saved: float | None, t: Thresholds) -> list[Gate]:
+def _no_expansion(evidence: Evidence, saved: float | None) -> list[Gate]:
     """A law leaves what no polynomial explains, or rounding, and is shorter than one."""
     gates = []
     if saved is not None:
@@ -97,7 +89,7 @@ def _no_expansion(evidence: Evidence, saved: float | None, t: Thresholds) -> lis
         gates.append(Gate("shorter than polynomials", shorter, saved, clearly, what="nats saved"))
     if evidence.beyond_expansion is not None:
         ratio = evidence.beyond_expansion
-        gates.append(times("beside polynomials", ratio, t.expansion_ratio, "their error"))
+        gates.append(times("beside polynomials", ratio, THRESHOLDS.expansion_ratio, "their error"))
     if evidence.error < NOISELESS:
         left = f"{evidence.error:.1g} of the target"
         asked = f"rounding, {evidence.rounding:.1g}, or an error that is given (--sigma)"
@@ -115,26 +107,26 @@ def _no_expansion(evidence: Evidence, saved: float | None, t: Thresholds) -> lis
 
 def _alone(finding: Finding) -> Gate:
     """No other formula, among those searched and their neighbours, explains the table too."""
-    others = sum(rival.as_good for rival in finding.selection.rivals)
+    others = sum(rival.as_good for rival in finding.rivals)
     return stated("no other law as good", not others, "none", str(others or "none"))
 
 
-def _central(non_central: float | None, t: Thresholds) -> list[Gate]:
+def _central(non_central: float | None) -> list[Gate]:
     if non_central is None:
         return []
-    return [share("central", non_central, t.non_central, "part across the line")]
+    return [share("central", non_central, THRESHOLDS.non_central, "part across the line")]
 
 
-def _misfit(finding: Finding, t: Thresholds) -> Gate:
+def _misfit(finding: Finding) -> Gate:
     """No misfit smooth in a feature; one that the error floor explains is reported as such."""
-    evidence, name = finding.evidence, "no smooth misfit"
+    evidence, name, least = finding.evidence, "no smooth misfit", THRESHOLDS.misfit_p
     chance = evidence.misfit_p
     if chance is None:
-        return stated(name, True, f"p at least {t.misfit_p:g}", "too few rows, or exact")
-    if chance < t.misfit_p and evidence.misfit <= misfit_allowed(finding.selection.floor):
-        text = f"p {chance:.2g}, but within the error floor of {finding.selection.floor:.1%}"
-        return stated(name, True, f"p at least {t.misfit_p:g}, or within the floor", text)
-    return Gate(name, chance >= t.misfit_p, finite(chance), least=t.misfit_p, kind="chance")
+        return stated(name, True, f"p at least {least:g}", "too few rows, or exact")
+    if chance < least and evidence.misfit <= misfit_allowed(finding.floor):
+        text = f"p {chance:.2g}, but within the error floor of {finding.floor:.1%}"
+        return stated(name, True, f"p at least {least:g}, or within the floor", text)
+    return Gate(name, chance >= least, finite(chance), least, kind="chance")
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:

@@ -1,4 +1,9 @@
-"""From a table of forces to a verdict: search, refine, compare, try to refute."""
+"""From a table of forces to a verdict: search, refine, compare, try to refute.
+
+One law on its way: an engine proposes a `Candidate`; refitted it is a `Law`; `select` makes a
+`Finding` of the one that it chooses, to which `find` adds the last fit, the evidence and the
+comparison; `solve` judges that and writes it down as a `Recovery`, which users get.
+"""
 
 import contextlib
 import math
@@ -32,7 +37,7 @@ from symreg.fit.errors import root_of
 from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
-from symreg.formulas.compare import MATCHING, UNDECIDED
+from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import constant_symbol, named, with_decimals, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
@@ -41,7 +46,7 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.constants import recognised
 from symreg.recovery.dependence import dependences
 from symreg.recovery.evidence import FEW_VALUES
-from symreg.recovery.finding import Finding, find, read_guesses
+from symreg.recovery.finding import find, read_guesses
 from symreg.recovery.gates import Gate, finite, passed
 from symreg.recovery.guard import Guard
 from symreg.recovery.judge import found_gates, law_gates, null_gate
@@ -57,9 +62,8 @@ from symreg.recovery.result import (
     Status,
     numbers_of,
 )
-from symreg.recovery.selection import RESAMPLES, Search
+from symreg.recovery.selection import RESAMPLES, Finding, Search
 from symreg.recovery.textbook_laws import recognised_laws
-from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import PERMUTED, worded
 
 T = TypeVar("T")
@@ -161,9 +165,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
             watch.say(lambda: "search permuted targets, which no law explains", True)
             null = guard.part("the permuted targets", lambda: _permuted(problem, search), None)
             nulls = {"permuted": null} if null is not None else {}
-    result = guard.part(
-        "the numbers of the result", lambda: _result(problem, config, finding, nulls, guard), None
-    ) or _formula_alone(problem, finding, guard)
+    result = _result(problem, config, finding, nulls, guard)
     notes = [*result.notes, *guard.notes, *dict.fromkeys(engine.broken)]
     if watch.ended:
         notes.append(
@@ -196,29 +198,23 @@ def _result(
     def shown(what: str, step: Callable[[], T], unknown: U) -> T | U:
         return guard.part(what, step, unknown, judged=False)
 
-    law, selection, evidence = finding.law, finding.selection, finding.evidence
-    grouped, comparison = selection.grouped, finding.comparison
+    law, grouped, evidence = finding.law, finding.grouped, finding.evidence
     reference = finding.reference.spec if finding.reference else None
-    constant = guard.part("the strength", lambda: strength(finding), Quantity(name="c"))
-    parameters = guard.part("the parameters", lambda: parameters_of(finding), {})
-    numbers = (constant, *parameters.values())
-    nothing: list[Gate] = []
-    gates = guard.part(
-        "the conditions on the reference",
-        lambda: law_gates(finding, numbers, THRESHOLDS, problem.non_central), nothing,
-    )  # fmt: skip
-    of_any_law = guard.part(
-        "the conditions on a law",
-        lambda: found_gates(finding, THRESHOLDS, problem.non_central), nothing,
-    )  # fmt: skip
-    controls = [null_gate(PERMUTED, null) for null in nulls.values()] + list(problem.gates)
-    controls += guard.gates
-    gates, of_any_law = gates + controls, of_any_law + controls
+    verdict, raw = finding.comparison.verdict, None if grouped else finding.raw
+    constant, across = finding.constant, problem.non_central
+    of_reference = guard.part(
+        "the conditions on the reference", lambda: law_gates(finding, across), ()
+    )
+    of_any_law = guard.part("the conditions on a law", lambda: found_gates(finding, across), ())
+    controls = [null_gate(PERMUTED, null) for null in nulls.values()]
+    controls += [*problem.gates, *guard.gates]
+    gates, gates_of_any = (*of_reference, *controls), (*of_any_law, *controls)
     shortest = shown(
         "the shortest way to write it",
         lambda: grouped.expression if grouped else simplest(law.expression, problem.samples),
         law.expression,
     )
+    expression = shown("its text", lambda: written(shortest), str(shortest))
     known = shown("the units", lambda: units_of(finding, problem.units), {})
     coefficients = shown("the constants", lambda: coefficients_of(finding, known or {}), {})
     constant = shown(
@@ -227,34 +223,31 @@ def _result(
     )  # fmt: skip
     if reference is None and coefficients:
         constant = replace(next(iter(coefficients.values())), name=constant.name)
-    raw = selection.raw
     return Recovery(
         recovered=config.form is None and passed(gates),
-        status=_status(config, of_any_law),
-        found_gates=tuple(of_any_law),
-        gates=tuple(gates),
-        matches=reference if comparison.verdict in MATCHING else None,
-        verdict=comparison.verdict,
+        status=_status(config, gates_of_any),
+        found_gates=gates_of_any,
+        gates=gates,
+        matches=reference if verdict in MATCHING else None,
+        verdict=verdict,
         reference=reference,
-        expression=shown("its text", lambda: written(shortest), str(shortest)),
+        expression=expression,
         written=shown(
-            "simple numbers", lambda: _as_written(shortest, finding, tuple(coefficients.values())),
-            written(shortest),
+            "simple numbers", lambda: _as_written(shortest, finding, coefficients), expression
         ),
         raw_expression=shown(
-            "the engine's text",
-            lambda: written(raw.expression) if raw and not grouped else None, None,
+            "the engine's text", lambda: written(raw.expression) if raw else None, None
         ),
-        form=grouped.form if grouped else named(with_decimals(law.form), coefficient_names(law)),
+        form=shown("its form", lambda: grouped.form if grouped else _form(law), expression),
         law=law.name,
         selected_from=law.source,
         forms=shown("textbook laws", lambda: _forms(finding, problem), ()),
         constant=constant,
-        parameters=parameters,
-        exponents=shown("the exponents", lambda: _exponents(finding), {}),
+        parameters=finding.parameters,
+        exponents=finding.exponents,
         coefficients=coefficients,
         covariance=finding.covariance.tolist() if finding.covariance.ndim == 2 else (),
-        domain=domain_of(problem.samples),
+        domain=shown("the ranges", lambda: domain_of(problem.samples), {}),
         columns=problem.columns,
         per_group=shown("the groups", lambda: _per_group(finding, problem, config), None),
         points=shown("some rows", lambda: _points(finding.samples, problem, config), {}),
@@ -265,54 +258,34 @@ def _result(
         error=finite(evidence.error),
         worst=finite(evidence.worst),
         gap=evidence.gap,
-        agreement=Agreement(selection.agreeing, RESAMPLES),
+        agreement=Agreement(finding.agreeing, RESAMPLES),
         nulls=nulls,
-        rivals=selection.rivals[:5],
-        pareto_front=tuple(
-            guard.each("writing them", _front_point, selection.candidates)
-        ),
+        rivals=finding.rivals[:5],
+        pareto_front=tuple(guard.each("writing them", _front_point, finding.candidates)),
         engine="",
         engine_reason="",
         rows=problem.rows,
         rows_used=finding.rows,
         rows_left_out=int(finding.outliers.sum()),
         groups=problem.samples.n_effective,
-        non_central=problem.non_central,
-        error_floor=selection.floor,
+        non_central=across,
+        error_floor=finding.floor,
         notes=shown(
             "the notes",
-            lambda: tuple(_notes(finding, problem, config, coefficients, known is None)),
-            (),
+            lambda: tuple(_notes(finding, problem, config, coefficients, known is None)), (),
         ),
         metrics=problem.metrics,
         configuration=as_json(asdict(config)),
     )  # fmt: skip
 
 
-def _formula_alone(problem: Problem, finding: Finding, guard: Guard) -> Recovery:
-    """The formula that was found, and nothing of what is known of it."""
-    formula, unknown = str(finding.law.expression), Quantity(name="c")
-    return Recovery(
-        recovered=False, verdict=UNDECIDED, reference=None, expression=formula, written=formula,
-        form=formula, raw_expression=None, law=None, selected_from=finding.law.source,
-        constant=unknown, exponents={}, parameters={}, r2=None, r2_linear=None, r2_log=None,
-        agreement=Agreement(0, RESAMPLES), nulls={}, gates=tuple(guard.gates),
-        found_gates=tuple(guard.gates), engine="", engine_reason="", pareto_front=(),
-        rows=problem.rows, rows_used=finding.rows, groups=problem.samples.n_effective,
-        non_central=problem.non_central, error_floor=finding.selection.floor,
-        columns=problem.columns,
-    )  # fmt: skip
+def _form(law: Law) -> str:
+    """The formula with names for its numbers."""
+    return named(with_decimals(law.form), coefficient_names(law))
 
 
 def _front_point(candidate: Candidate) -> FrontPoint:
     return FrontPoint(**vars(candidate) | {"expression": written(candidate.expression)})
-
-
-def _exponents(finding: Finding) -> dict[str, Quantity]:
-    return {
-        name: Quantity.named(name, estimate, finding.true_exponents.get(name))
-        for name, estimate in finding.exponents.items()
-    }
 
 
 def _hardly_worded(result: Recovery) -> Recovery:
@@ -326,15 +299,15 @@ def _hardly_worded(result: Recovery) -> Recovery:
     )
 
 
-def _status(config: RecoverConfig, gates: list[Gate]) -> Status:
+def _status(config: RecoverConfig, gates: Sequence[Gate]) -> Status:
     if config.form is not None:
         return "fitted"
     if passed(gate for gate in gates if gate.passed is not None):
         return "found"
     # what predicts rows kept aside, and is no constant, is good for something
     needed = {"held-out R²", "held-out error", "depends on a feature", PERMUTED}
-    good = passed(g for g in gates if g.name in needed and g.passed is not None)
-    return "approximation" if good else "none"
+    good = [gate for gate in gates if gate.name in needed and gate.passed is not None]
+    return "approximation" if good and passed(good) else "none"
 
 
 def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
@@ -343,13 +316,13 @@ def domain_of(samples: Samples) -> dict[str, tuple[float, float]]:
     return {name: (float(column.min()), float(column.max())) for name, column in columns}
 
 
-def _as_written(formula: sympy.Expr, finding: Finding, numbers: Sequence[Quantity]) -> str:
+def _as_written(formula: sympy.Expr, finding: Finding, coefficients: Mapping[str, Quantity]) -> str:
     """The formula as one would write it: no number has more digits than its interval, and what
     simple numbers simplify is simplified."""
-    grouped, spread = finding.selection.grouped, finding.covariance
+    grouped, spread, numbers = finding.grouped, finding.covariance, tuple(coefficients.values())
     if grouped is not None:  # a constant of every group is a symbol, and has no value
         shared = grouped.places[0, grouped.is_shared]
-        numbers = [numbers[place] for place in shared]
+        numbers = tuple(numbers[place] for place in shared)
         spread = spread[np.ix_(shared, shared)] if spread.ndim == 2 else spread
     text = simple_numbers(formula, numbers, numbers_of(numbers, spread))
     done = text.atoms(sympy.Float) or grouped
@@ -359,7 +332,7 @@ def _as_written(formula: sympy.Expr, finding: Finding, numbers: Sequence[Quantit
 
 def noise_of(finding: Finding) -> str:
     """What the target's errors were taken for, and their size."""
-    law, samples, kind = finding.law, finding.samples, finding.selection.errors.kind
+    law, samples, kind = finding.law, finding.samples, finding.errors.kind
     predicted = law.values(samples)
     with np.errstate(all="ignore"):
         of_root = np.std((samples.y - predicted) / root_of(predicted))
@@ -379,7 +352,7 @@ def noise_of(finding: Finding) -> str:
     if kind == "binomial" and samples.trials is not None:
         low, high = int(samples.trials.min()), int(samples.trials.max())
         return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
-    return "" if finding.selection.floor else "none but rounding"
+    return "" if finding.floor else "none but rounding"
 
 
 def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[str, Any]:
@@ -396,13 +369,13 @@ def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[s
 def _forms(finding: Finding, problem: Problem) -> tuple[str, ...]:
     if not problem.any_law or problem.component:
         return ()
-    grouped, samples = finding.selection.grouped, finding.samples
+    grouped, samples = finding.grouped, finding.samples
     law = finding.law if grouped is None else grouped.of_group(0)
     return recognised_laws(law, samples.features, samples.target, problem.units)
 
 
 def _per_group(finding: Finding, problem: Problem, config: RecoverConfig) -> PerGroup | None:
-    law = finding.selection.grouped
+    law = finding.grouped
     if law is None or config.per_group is None or len(law.values) != len(problem.group_values):
         return None
     covariance, places = finding.covariance, law.places
@@ -461,22 +434,14 @@ def _permuted(problem: Problem, search: Search) -> Null:
         ),
         to_read=False,
     )  # fmt: skip
-    quantities = (strength(finding), *parameters_of(finding).values())
-    of_any_law = found_gates(finding, THRESHOLDS, None)
+    of_any_law = found_gates(finding, None)
     return Null(
         verdict=finding.comparison.verdict,
-        recovered=passed(law_gates(finding, quantities, THRESHOLDS, None))
+        recovered=passed(law_gates(finding, None))
         or passed(gate for gate in of_any_law if gate.passed is not None),
         expression=written(finding.law.expression),
         r2=finding.r2,
     )
-
-
-def strength(finding: Finding) -> Quantity:
-    """The constant in front: the reference's strength, or the formula's own first constant."""
-    if finding.strength is not None and finding.reference is not None:
-        return Quantity.named(finding.reference.strength, finding.strength, finding.reference.truth)
-    return Quantity.named("c", finding.intervals[0] if finding.intervals else None, None)
 
 
 def units_of(finding: Finding, units: Mapping[str, Unit]) -> dict[str, Unit] | None:
@@ -517,13 +482,3 @@ def coefficient_names(law: Law) -> tuple[str, ...]:
     own, taken = ("c", *law.parameters), {s.name for s in law.form.free_symbols}
     suit = law.parameters and len(own) == len(law.constants) and not taken & set(own)
     return own if suit else law.constant_names
-
-
-def parameters_of(finding: Finding) -> dict[str, Quantity]:
-    """The law's parameters, with intervals and, for the reference, the truth."""
-    same = finding.reference is not None and finding.reference.law == finding.law.name
-    truths = finding.reference.parameters if same and finding.reference is not None else {}
-    return {
-        name: Quantity.named(name, interval, truths.get(name))
-        for name, interval in zip(finding.law.parameters, finding.intervals[1:], strict=False)
-    }

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import sympy
 
+from orbits.estimates import Estimate
 from orbits.printing import plural
 from orbits.units import Unit
 from symreg.engines.base import Budget, Candidate, Engine
@@ -38,11 +39,13 @@ from symreg.fit.refine import (
     simplified,
 )
 from symreg.fit.samples import Samples
+from symreg.formulas.compare import DIFFERENT, Comparison
 from symreg.formulas.config import EXPONENT_MARGIN
 from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
+from symreg.recovery.evidence import Evidence
 from symreg.recovery.guard import Guard
 from symreg.recovery.neighbours import (
     ALIKE,
@@ -52,6 +55,8 @@ from symreg.recovery.neighbours import (
     widened,
     without_lone_part,
 )
+from symreg.recovery.references import Reference
+from symreg.recovery.result import Quantity
 from symreg.recovery.rival import Rival
 
 RESAMPLES = 100
@@ -114,41 +119,83 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The selected law, and what it was selected from.
+class Finding:
+    """A law and all that is known of it: `select` makes it of the rows of a search, and `find`
+    fits it to all rows and adds what follows from them.
 
     Attributes:
-        law: fitted to the rows of the search.
-        raw: the best that an engine proposed, refitted, nothing snapped; None if it proposed none.
-        agreeing: of `RESAMPLES` draws of groups, those that select it again.
+        law: as it was fitted last.
+        samples: the rows by which it is judged.
         floor: relative error that bought nothing.
         errors: what the target's errors were taken for.
+        agreeing: of `RESAMPLES` draws of groups, those that select it again.
+        raw: the best that an engine proposed, refitted, nothing snapped; None if it proposed none.
         candidates: of every search, as the engine returned them.
         laws: the pool, the selected one first, in the order of `rivals`.
         rivals: the same as text, with their shares of the posterior.
-        grouped: the law's constants in every group, if groups have their own.
-        forms: other forms so, the best first.
+        forms: the law's constants in every group, if groups have their own; then other forms so.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
         cut_short: whether the search ended at its limit, and one more term may have paid.
         untried: whether formulas beside it were left untried at the limit.
+        rows: in the law's last fit.
+        outliers: (row of the table,) whether it was left out.
+        intervals: of the law's constants, in order.
+        covariance: (constant, constant) of these; of many groups (group, constant, constant).
+        r2_linear: on held-out groups.
+        r2_log: of logarithms; None if a target or prediction is not positive.
+        evidence: on rows and ranges outside the fit.
+        reference: the law compared with; None if none was requested and none fits.
+        comparison: with it.
+        exponents: free exponent of every feature, with the reference's on the same rows for the
+            truth; empty if signs are mixed.
+        constant: the reference's strength if they match, else the law's first constant.
+        parameters: the law's, with the reference's for the truth.
     """
 
     law: Law
-    raw: Law | None
-    agreeing: int
+    samples: Samples
     floor: float
-    errors: ErrorModel
+    # how it was selected
+    errors: ErrorModel = field(default_factory=ErrorModel)
+    agreeing: int = 0
+    raw: Law | None = None
     candidates: Sequence[Candidate] = ()
     laws: tuple[Law, ...] = ()
     rivals: tuple[Rival, ...] = ()
-    grouped: GroupedLaw | None = None
     forms: tuple[GroupedLaw, ...] = ()
     saved: float | None = None
     cut_short: bool = False
     untried: bool = False
+    # its last fit, to all rows
+    rows: int = 0
+    outliers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    intervals: Sequence[Estimate] = ()
+    covariance: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    # evidence: rows and ranges outside the fit
+    r2_linear: float = -math.inf
+    r2_log: float | None = None
+    evidence: Evidence = field(default_factory=Evidence)
+    # comparison with a reference, and the numbers that may be its
+    reference: Reference | None = None
+    comparison: Comparison = field(
+        default_factory=lambda: Comparison(DIFFERENT, "no formula predicts the held-out groups.")
+    )
+    exponents: dict[str, Quantity] = field(default_factory=dict)
+    constant: Quantity = field(default_factory=lambda: Quantity(name="c"))
+    parameters: dict[str, Quantity] = field(default_factory=dict)
+
+    @property
+    def r2(self) -> float:
+        """The better of linear and logarithmic: the largest values rule one."""
+        return self.r2_linear if self.r2_log is None else max(self.r2_linear, self.r2_log)
+
+    @property
+    def grouped(self) -> GroupedLaw | None:
+        """The law's constants in every group, if groups have their own."""
+        return self.forms[0] if self.forms else None
 
 
-def select(samples: Samples, search: Search) -> Selection:
+def select(samples: Samples, search: Search) -> Finding:
     """Search with every seed and select one formula from all.
 
     Raises:
@@ -163,7 +210,7 @@ def select(samples: Samples, search: Search) -> Selection:
     named = search.allowed(guard.part("the named laws", lambda: fitted_laws(samples), []))
     if not laws and not named and candidates and (guard.dropped or guard.unjudged):
         best = min(candidates, key=lambda each: each.loss)
-        return unjudged(_as_proposed(best), search, candidates)
+        return unjudged(_as_proposed(best), samples, search, candidates)
     if not laws and not named:
         if operators := search.engine.question.operators:
             raise ValueError(
@@ -173,7 +220,7 @@ def select(samples: Samples, search: Search) -> Selection:
     return guard.part(
         "the choice among the formulas",
         lambda: _chosen(candidates, laws, named, samples, search),
-        unjudged(min(laws or named, key=lambda law: law.mean_square), search, candidates),
+        unjudged(min(laws or named, key=lambda law: law.mean_square), samples, search, candidates),
     )
 
 
@@ -186,18 +233,19 @@ def _as_proposed(candidate: Candidate) -> Law:
     )  # fmt: skip
 
 
-def unjudged(law: Law, search: Search, candidates: Sequence[Candidate] = ()) -> Selection:
+def unjudged(
+    law: Law, samples: Samples, search: Search, candidates: Sequence[Candidate] = ()
+) -> Finding:
     """A law alone, of which nothing else could be computed."""
-    rivals = (Rival(str(law.expression), 1.0, law.nodes),)
-    return Selection(
-        law, None, 0, search.config.floor, ErrorModel(), candidates, laws=(law,), rivals=rivals
-    )
+    alone = (Rival(str(law.expression), 1.0, law.nodes),)
+    floor = search.config.floor
+    return Finding(law, samples, floor, candidates=candidates, laws=(law,), rivals=alone)
 
 
 def _chosen(
     candidates: Sequence[Candidate], laws: list[Law], named: list[Law], samples: Samples,
     search: Search,
-) -> Selection:  # fmt: skip
+) -> Finding:  # fmt: skip
     """One formula of all, and its robustness."""
     config, units, guard = search.config, search.units, search.guard
     if units:
@@ -243,40 +291,35 @@ def _chosen(
     ]
     # the share is that of what was selected: the numbers freed since are for their intervals
     ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
-    ranked = (law, *ranked[1:])
-    return Selection(
-        law=law,
+    agreeing = guard.part(
+        "the choice in resamples",
+        lambda: agreeing_with(pool, samples, floor, config.seed, alike(law, selected, samples)), 0,
+    )  # fmt: skip
+    saved = None
+    if not floor and errors.kind != "none":
+        saved = guard.part("the shortest polynomial", lambda: nats_saved(selected, samples), None)
+    return Finding(
+        law, samples, floor, errors, agreeing,
         raw=preferred(own, n, floor) if own else None,
-        agreeing=guard.part(
-            "the choice in resamples",
-            lambda: agreeing_with(
-                law, pool, samples, floor, config.seed, alike(law, selected, samples)
-            ),
-            0,
-        ),
-        floor=floor,
-        errors=errors,
         candidates=candidates,
-        laws=ranked,
+        laws=(law, *ranked[1:]),
         rivals=rivals,
-        saved=None if floor or errors.kind == "none" else guard.part(
-            "the shortest polynomial", lambda: nats_saved(selected, samples), None
-        ),
+        saved=saved,
         cut_short=cut_short,
         untried=judging.ended,
     )  # fmt: skip
 
 
-def _form(text: str, samples: Samples, search: Search) -> Selection:
+def _form(text: str, samples: Samples, search: Search) -> Finding:
     """A user's form in place of a search."""
     config, fitted = search.config, fit_form(text, samples)
 
-    def judged() -> Selection:
+    def judged() -> Finding:
         errors, (law,) = errors_of(samples, [fitted], config.floor, noise=config.errors)
-        ranked, rivals = rivals_of([law], samples.n_effective, config.floor, {})
-        return Selection(law, None, RESAMPLES, config.floor, errors, laws=ranked, rivals=rivals)
+        laws, rivals = rivals_of([law], samples.n_effective, config.floor, {})
+        return Finding(law, samples, config.floor, errors, RESAMPLES, laws=laws, rivals=rivals)
 
-    return search.guard.part("the errors", judged, unjudged(fitted, search))
+    return search.guard.part("the errors", judged, unjudged(fitted, samples, search))
 
 
 def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]) -> list[Law]:
@@ -357,18 +400,16 @@ def for_many_rows(
 
 
 def agreeing_with(
-    law: Law, pool: Sequence[Law], samples: Samples, floor: float, seed: int,
-    same: Callable[[Law], bool],
-) -> int:  # fmt: skip
+    pool: Sequence[Law], samples: Samples, floor: float, seed: int, same: Callable[[Law], bool]
+) -> int:
     """Of `RESAMPLES` draws of groups, those that select the same law.
 
     Args:
-        law: selected.
-        pool: it was selected from.
+        pool: that it was selected from.
         samples: the rows.
         floor: relative error that buys nothing.
         seed: of the draws.
-        same: whether another law is the same.
+        same: whether a law of the pool is the same.
     """
     pool = sorted(pool, key=lambda each: each.key)  # who comes first of equals, as in `preferred`
     squares = np.array(

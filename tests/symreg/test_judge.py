@@ -4,68 +4,54 @@ from dataclasses import replace
 
 import pytest
 
-from orbits.estimates import Estimate
-from symreg.fit.errors import ErrorModel
 from symreg.fit.refine import Law
 from symreg.formulas.compare import Comparison
 from symreg.recovery.evidence import Evidence
-from symreg.recovery.finding import Finding
 from symreg.recovery.judge import law_gates
 from symreg.recovery.result import Quantity
-from symreg.recovery.selection import Selection
-from symreg.recovery.thresholds import Thresholds
-
-T = Thresholds()
+from symreg.recovery.selection import Finding
 
 
-def finding(verdict="up_to_scale", agreeing=100, exponent=-2.0, r2=0.99):
-    """A finding of the search, good unless changed."""
+def finding(verdict="up_to_scale", agreeing=100, exponent=-2.0, r2=0.99, error=-0.002):
+    """A finding of the search, good unless changed; its constant is off by so much."""
     law = Law(None, (39.5,), 0.0, 0.0, 5, "operon")
-    selection = Selection(law, None, agreeing, 0.02, ErrorModel())
-    interval = Estimate(exponent, exponent - 0.01, exponent + 0.01)
+    power = Quantity(exponent, exponent - 0.01, exponent + 0.01, name="r", truth=-2.0)
+    gm = Quantity(39.478 * (1 + error), name="GM", truth=39.478, relative_error=error)
     return Finding(
-        selection, law, None, Comparison(verdict, ""), r2, None, [], None,
-        {"r": interval}, {"r": -2.0}, None, Evidence(1.0, 1.0, 0.5, 0.0),
+        law, None, 0.02, agreeing=agreeing, r2_linear=r2, comparison=Comparison(verdict, ""),
+        evidence=Evidence(1.0, 1.0, 0.5, 0.0), exponents={"r": power}, constant=gm,
     )  # fmt: skip
 
 
-def gm(error):
-    """A constant that is off by so much."""
-    return Quantity(39.478 * (1 + error), name="GM", truth=39.478, relative_error=error)
-
-
-GM = gm(-0.002)
-
-
 @pytest.mark.parametrize(
-    ("found", "constant", "non_central", "gate"),
+    ("found", "non_central", "gate"),
     [
-        (finding("same_exponents"), GM, 0.0, "structure"),
-        (finding(exponent=-2.051), GM, 0.0, "exponent of r"),
-        (finding(exponent=-1.949), GM, 0.0, "exponent of r"),
-        (finding(), gm(-0.051), 0.0, "constant GM"),
-        (finding(), gm(0.051), 0.0, "constant GM"),
-        (finding(r2=0.89), GM, 0.0, "held-out R²"),
-        (finding(agreeing=79), GM, 0.0, "agreement"),
-        (finding(), GM, 0.16, "central"),
+        (finding("same_exponents"), 0.0, "structure"),
+        (finding(exponent=-2.051), 0.0, "exponent of r"),
+        (finding(exponent=-1.949), 0.0, "exponent of r"),
+        (finding(error=-0.051), 0.0, "constant GM"),
+        (finding(error=0.051), 0.0, "constant GM"),
+        (finding(r2=0.89), 0.0, "held-out R²"),
+        (finding(agreeing=79), 0.0, "agreement"),
+        (finding(), 0.16, "central"),
     ],
 )
-def test_each_gate_of_a_law_alone_says_no(found, constant, non_central, gate):
-    assert all(g.passed for g in law_gates(finding(), [GM], T, 0.0))
-    gates = law_gates(found, [constant], T, non_central)
+def test_each_gate_of_a_law_alone_says_no(found, non_central, gate):
+    assert all(g.passed for g in law_gates(finding(), 0.0))
+    gates = law_gates(found, non_central)
     assert [g.name for g in gates if not g.passed] == [gate]
 
 
 def test_thresholds_stand_where_the_table_says():
     """Just inside passes, just outside does not: no gate has a line of its own."""
-    inside = finding(agreeing=80, exponent=-1.951, r2=0.9)
-    assert all(g.passed for g in law_gates(inside, [gm(0.049)], T, 0.15))
+    inside = finding(agreeing=80, exponent=-1.951, r2=0.9, error=0.049)
+    assert all(g.passed for g in law_gates(inside, 0.15))
 
 
 def test_a_misfit_within_the_floor_is_said_to_be():
     def judged_by(misfit):
         evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit)
-        return law_gates(replace(finding(), evidence=evidence), [gm(0.0)], T, 0.0)[-1]
+        return law_gates(replace(finding(), evidence=evidence), 0.0)[-1]
 
     assert judged_by(1e-6).passed
     assert "within the error floor" in judged_by(1e-6).found

@@ -170,6 +170,18 @@ def test_outliers_of_groups_are_those_of_one_robust_fit():
     assert list(np.flatnonzero(away)) == [7, 20]
 
 
+def test_a_row_that_stands_out_and_is_explained_comes_back():
+    """A row beside a pole is far from any product of powers; another is wrong."""
+    rng = np.random.default_rng(0)
+    r = rng.uniform(1.5, 4, 60)
+    r[7] = 1.02
+    table = pd.DataFrame({"r": r, "F": 2 / (r - 1) ** 2 * (1 + 0.01 * rng.normal(size=60))})
+    table.loc[20, "F"] *= 4
+    result = recover(table, target="F", features="r", form="c/(r-1)**2")
+    assert result.rows_left_out == 1
+    assert "row 21" in result.explanation
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", [[7], [7, 20], [7, 21]])
 def test_a_wrong_row_breaks_no_law_with_groups(wrong):

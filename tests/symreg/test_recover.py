@@ -63,6 +63,8 @@ def test_the_injected_truth_is_recovered_exactly(make_force_table):
     assert abs(found.constant.relative_error) < 1e-6
     assert found.constant.low <= found.constant.truth * (1 + 1e-6)
     assert found.exponent.value == pytest.approx(-2, abs=1e-6)
+    assert found.exponent.truth == pytest.approx(-2, abs=1e-6)
+    assert {"exponent of r", "constant GM"} < {gate.name for gate in found.gates}
     assert "4π²" in found.explanation
 
 

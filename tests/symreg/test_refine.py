@@ -192,5 +192,5 @@ def test_a_law_equals_itself(shape, seed, noise, rows):
     law = refitted(formula, samples, "test")
     free = freed(law, samples)
     assert is_same_law(free, law, samples)
-    agreeing = agreeing_with(free, [law], samples, 0.0, 0, alike(free, law, samples))
+    agreeing = agreeing_with([law], samples, 0.0, 0, alike(free, law, samples))
     assert agreeing == RESAMPLES
