@@ -46,11 +46,12 @@ LIMITS = {
     # a guard after the search and around its families, robust outliers, rounding of columns,
     # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
-    # that holds for the judging too, simple numbers in what is predicted, formulas factored
+    # that holds for the judging too, simple numbers in what is predicted, formulas factored, constants
+    # as one reads them
     "symreg": {
-        "code_lines": 17885,
+        "code_lines": 17840,
         "options": 121,
-        "bare_numbers": 390,
+        "bare_numbers": 210,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },
