@@ -46,8 +46,8 @@ LIMITS = {
     # a guard after the search and around its families, robust outliers, rounding of columns,
     # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
-    # that holds for the judging too, simple numbers in what is predicted, formulas factored, constants
-    # as one reads them
+    # that holds for the judging too, simple numbers in what is predicted, formulas factored,
+    # constants as one reads them
     "symreg": {
         "code_lines": 17840,
         "options": 121,
