@@ -28,6 +28,7 @@ from symreg.formulas.expressions import (
     merged,
     on_rows,
     skeleton,
+    substituted,
     with_coefficients,
     with_floats,
 )
@@ -146,13 +147,6 @@ class Law:
         """Description length: twice the nats of its numbers and nodes."""
         numbers = 2 * len(self.constants) * of_fitted(1.0, max(n, LEAST_GROUPS))
         return numbers + 2 * SYMBOL * self.nodes
-
-
-def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
-    """A skeleton with numbers in place of its free constants."""
-    return form.xreplace(
-        {constant_symbol(i): sympy.Float(value) for i, value in enumerate(constants)}
-    )
 
 
 @dataclass(frozen=True)

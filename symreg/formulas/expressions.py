@@ -181,6 +181,13 @@ def skeleton(expression: sympy.Expr, first: int = 0) -> tuple[sympy.Expr, list[f
     return replaced(expression), values
 
 
+def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
+    """A skeleton with numbers in place of its free constants."""
+    return form.xreplace(
+        {constant_symbol(i): sympy.Float(value) for i, value in enumerate(constants)}
+    )
+
+
 def in_order(form: sympy.Expr) -> tuple[sympy.Expr, list[int]]:
     """A skeleton with its constants numbered as they are read, and their numbers before."""
     read = re.findall(rf"{CONSTANT_PREFIX}(\d+)", sympy.sstr(form))

@@ -26,6 +26,7 @@ from symreg.formulas.expressions import (
     constant_symbol,
     evaluate,
     in_order,
+    substituted,
     written,
 )
 from symreg.formulas.numbers import SAME, exact, is_simple, simple
@@ -113,16 +114,14 @@ def recast(
         constants: their values.
         samples: rows at which both evaluate alike.
     """
-    own = [constant_symbol(i) for i in range(len(constants))]
     kept = form, list(constants)
-    numbered = dict(zip(own, map(sympy.Float, constants), strict=True))
-    read = simplest(form.xreplace(numbered), samples)
+    own = {constant_symbol(i) for i in range(len(constants))}
     fixed = {abs(float(number)) for number in form.atoms(sympy.Rational)} | {1.0}
-    powers = set[sympy.Basic]().union(*(power.exp.free_symbols for power in form.atoms(sympy.Pow)))
-    roots = any(power.base.is_number for power in read.atoms(sympy.Pow))
-    if roots or read.atoms(sympy.NumberSymbol) or powers & set(own):
+    exponents = {number for power in form.atoms(sympy.Pow) for number in power.exp.free_symbols}
+    if exponents & own or fixed & set(map(abs, constants)):
         return kept
-    if fixed & {abs(value) for value in constants}:
+    read = simplest(substituted(form, constants), samples)
+    if read.atoms(sympy.NumberSymbol) or any(p.base.is_number for p in read.atoms(sympy.Pow)):
         return kept
     values: dict[float, tuple[float, sympy.Symbol]] = {}
 
