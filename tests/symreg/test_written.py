@@ -130,6 +130,7 @@ def test_what_is_written_is_what_was_fitted_and_never_longer(formula):
          "_c0*x**_c1 + _c2*exp(_c3*x)", (17.4, 0.4, -3.1, -1.2)),
         (6.28318530717959 * X + Y, "_c0*x + y", (6.28318530717959,)),
         (1.0 * X + Y, "_c0*x + y", (1.0,)),
+        (sympy.cos(2.37 * X) + sympy.exp(-2.37 * X), "cos(_c0*x) + exp(-_c0*x)", (2.37,)),
     ],
 )  # fmt: skip
 def test_the_constants_of_a_law_are_the_numbers_that_one_reads(formula, form, constants):
