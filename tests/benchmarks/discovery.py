@@ -9,6 +9,7 @@
     python tests/benchmarks/discovery.py named --noise 0 0.01 0.05 --seeds 10
     python tests/benchmarks/discovery.py textbook --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py sums --noise 0 0.01 --seeds 1
+    python tests/benchmarks/discovery.py powers --noise 0 0.01 --noise-of rms --seeds 1
     python tests/benchmarks/discovery.py newtonbench --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py llmsr --seeds 3
@@ -26,7 +27,8 @@ text, beside columns that they do not need. `named`: laws of force that have a n
 the twelve modules of NewtonBench, 36 laws. `classics`: Hubble's and Leavitt's tables, Kepler,
 Newton, the ideal gas and Bode. `small`: the small problems of symbolic regression's papers, noise
 relative to the rms, right (N) when right in the range and a quarter beyond it; `textbook`: the
-same of laws of other books; `sums`: the same of drawn sums of three terms, one with a number.
+same of laws of other books; `sums`: the same of drawn sums of three terms, one with a number;
+`powers`: the same of drawn functions of one or two products of powers of four to seven columns.
 `llmsr`: LLM-SR's four problems, by what is left of the variance inside and outside the range of the
 rows. `traps`: exact tables whose truth is near a named law. `groups`: one form, many small
 groups. `nulls`: permuted targets and pure noise. `coverage`:
@@ -53,7 +55,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from discovery_laws import BOARDS, Law, sizes
-from discovery_small import right_inside_and_beyond, small, sums, textbook
+from discovery_small import powers, right_inside_and_beyond, small, sums, textbook
 from discovery_tables import BLURRED, COVERED, FORMS, GROUPED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
@@ -317,7 +319,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    for name, laws_of in {**BOARDS, "small": small, "textbook": textbook, "sums": sums}.items():
+    drawn = {"small": small, "textbook": textbook, "sums": sums, "powers": powers}
+    for name, laws_of in {**BOARDS, **drawn}.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
         part.add_argument("--noise-of", choices=["target", "rms"], default="target")

@@ -8,6 +8,8 @@ Evol. Comp. 5, 401 (1997); Jin et al., arXiv:1910.08892; Mundhenk et al., arXiv:
 Friedman, Annals of Statistics 19, 1 (1991). Growth and decay are textbooks'.
 """
 
+import re
+
 import numpy as np
 import sympy
 from discovery_laws import Law, law_of_text, sizes
@@ -190,6 +192,35 @@ def sums() -> list[Law]:
         text = " + ".join(f"({a})*{t}" for a, t in zip(factors, (function, *plain), strict=True))
         ranges = "x:0.4:5" if number < 16 else "x:0.4:5 y:0.4:5"
         laws.append(law_of(f"sum {number}", text, ranges, 200))
+    return laws
+
+
+SHAPES = (
+    "1 + p", "1/(1 + p)", "sqrt(1 + p**2)", "exp(-p)", "log(1 + p)", "tanh(p)", "1 - exp(-p)",
+    "p + q", "1 + p + q", "(1 + p)/(1 + q)", "1/(p + q)", "exp(-p)*(1 + q)", "sqrt(p + q)",
+    "1 + p/(1 + q)",
+)  # fmt: skip
+"""Of one product of powers and of two, each of order one."""
+
+
+def powers(seed: int = 59) -> list[Law]:
+    """Drawn functions of one or two products of powers of four to seven columns, times another."""
+    laws = []
+    for number in range(24):
+        rng = np.random.default_rng([number, seed])
+        shape = str(rng.choice(SHAPES))
+        columns = np.array(list("abcdfgh")[: rng.integers(4, 8)])
+        place = 1.0 - 2.0 * rng.integers(0, 2, (3, len(columns)))
+        place *= rng.choice([0.5, 1, 1, 2], place.shape) * (rng.random(place.shape) < 0.5)
+        # a column that is in none is in the product in front
+        place[0, ~place.any(axis=0)] = 1
+        front, p, q = ("*".join(f"{c}**({e:g})" for c, e in zip(columns, own, strict=True) if e)
+                       or columns[0] for own in place)  # fmt: skip
+        numbers = np.round(rng.uniform(0.4, 2.5, 3), 2)
+        inside = {"p": f"({numbers[1]}*{p})", "q": f"({numbers[2]}*{q})"}
+        text = re.sub(r"\b[pq]\b", lambda found, own=inside: own[found[0]], shape)
+        ranges = " ".join(f"{c}:0.5:2.5" for c in columns)
+        laws.append(law_of(f"powers {number}", f"{numbers[0]}*{front}*({text})", ranges, 300))
     return laws
 
 
