@@ -89,6 +89,7 @@ class Registry(Mapping[str, T], Generic[T]):
         if not self.of_classes:
             return isinstance(value, contract)
         own = inspect.isclass(value) and value.__module__ == module
+        own = own and not value.__name__.startswith("_")
         return own and issubclass(value, contract) and not inspect.isabstract(value)
 
 

@@ -2,9 +2,10 @@
 
 Quotients of polynomials, small expressions, products of powers with functions (projection), then
 larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
-search. If no formula explains the rows, PySR, if installed, starts from the best as guesses, or
-else Operon searches. All formulas are judged together. Of a wide table the families see the columns
-that matter.
+search. Where the target is a function of fewer products of powers, these are searched before the
+columns by all but the last. If no formula explains the rows, PySR, if installed, starts from the
+best as guesses, or else Operon searches. All formulas are judged together. Of a wide table the
+families see the columns that matter.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ from symreg.engines.base import (
     explains_all,
     important,
     is_final,
+    pareto_front,
     tell_best,
 )
 from symreg.engines.expressions import ExpressionsEngine
@@ -33,6 +35,8 @@ from symreg.engines.projection import ProjectionEngine
 from symreg.engines.pysr import LEAST_SIZE, PySREngine, is_guess
 from symreg.engines.rational import RationalEngine
 from symreg.enumeration.search import EFFORTS
+from symreg.formulas.expressions import feature_symbols
+from symreg.search.similarity import similarity
 
 GUESSES = 3
 ROWS = 400
@@ -110,7 +114,7 @@ class PortfolioEngine(Engine):
             )[:GUESSES]
             if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
                 return [signed(pool)]
-            if pool and self.most is not None and place >= self.most:
+            if found and self.most is not None and place >= self.most:
                 return [signed(pool)]
             # even of a time that is over something comes: the projection has lines at least
             if budget.watch.over and isinstance(engine, ProjectionEngine):
@@ -144,6 +148,7 @@ class PortfolioEngine(Engine):
         yield (exact := RationalEngine(self.question, sparse=False)), lambda *_: False
         yield ExpressionsEngine(self.question, (small,)), is_final
         yield RationalEngine(self.question, after=exact), is_final
+        yield _InProducts(self.question), explains_all
         powers = None
         if columns <= FEW_COLUMNS:
             yield (powers := ProjectionEngine(self.question, factors=False)), is_final
@@ -164,3 +169,30 @@ class PortfolioEngine(Engine):
             some = tuple(each for each in self.question.operators if each in known)
             return OperonEngine(replace(self.question, operators=some))
         return None
+
+
+class _InProducts(Engine):
+    """The portfolio in the products of powers of which a target is a function, if they are fewer
+    than its columns."""
+
+    name: ClassVar[str] = "products"
+
+    def search(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> list[Candidate]:
+        """What is found in the products, in the columns; see the contract in `Engine`."""
+        with np.errstate(all="ignore"):
+            similar = similarity(X, y)
+        if similar is None:
+            return []
+        (front, inside), symbols = similar.values(X), feature_symbols(names, X)
+        factor, products = similar.expressions(symbols)
+        told = f"a function of {', '.join(map(str, products))}, times {factor}, is searched"
+        budget.watch.say(partial(str, told))
+        own = [f"product{k}" for k in range(len(products))]
+        engine = PortfolioEngine(self.question)
+        engine.most = len([*engine._families(len(own))]) - 1
+        (found,) = engine.search_all(inside, y / front, own, [seed], budget)
+        places = dict(zip(feature_symbols(own, inside), products, strict=True))
+        formulas = [factor * each.expression.xreplace(places) for each in found]
+        return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)

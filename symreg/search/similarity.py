@@ -1,0 +1,233 @@
+"""Products of powers in which a target is a function of fewer variables.
+
+Most laws are a product of powers of their columns times a function of one or two further products,
+as Buckingham's theorem has it of laws with units: log|y| is then linear in log|x| but for one or
+two directions. A cubic polynomial in log|x| shows these by how its gradients differ from row to
+row; then the exponents are improved together with a polynomial of the products, and rounded.
+
+Sources: Constantine, del Rosario & Iaccarino, arXiv:1605.07974 (laws as ridge functions); Hokanson
+& Constantine, SIAM J. Sci. Comput. 40, A1566 (2018) for the fit by variable projection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+from math import comb
+
+import numpy as np
+import sympy
+from numpy.polynomial import chebyshev
+from scipy.optimize import least_squares
+
+from symreg.projection.bases import exponent_of
+
+MOST_PRODUCTS = 3
+"""Columns that are left: of more a polynomial with a tenth of the rows' terms is a parabola."""
+LARGEST_DEGREE = 8
+"""Of a polynomial that stands for the unknown function."""
+MOST_TERMS, FEWER_TERMS = 0.4, 0.1
+"""Of a polynomial of the columns, and of one of products, as a share of the rows."""
+STEPS = 30
+"""Evaluated sets of exponents, beside those of a slope: from a good start five do."""
+SINGULAR = 0.05
+"""Least determinant of directions, by columns whose exponents may become one."""
+OF_ONE_SIGN = 0.75
+"""Share of rows in which the target has one sign, noise aside."""
+UNEQUAL = 2.0
+"""Ratio of the errors of logarithms of small and large targets above which errors are equal."""
+ROUNDING = 1e-14
+"""Least error of a logarithm."""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """y = Π x^front · f(Π x^products[0], Π x^products[1], ...).
+
+    Attributes:
+        front: (column,) exponents, halves.
+        products: (product, column) exponents, halves.
+    """
+
+    front: np.ndarray
+    products: np.ndarray
+
+    def values(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(row,) of the product in front, and (row, product) of those inside."""
+        front, *inside = (np.prod(X**own, axis=1) for own in (self.front, *self.products))
+        return front, np.column_stack(inside)
+
+    def expressions(self, symbols: Sequence[sympy.Symbol]) -> tuple[sympy.Expr, list[sympy.Expr]]:
+        """The same in sympy, for (column,) symbols."""
+        front, *inside = (
+            sympy.Mul(*(s ** exponent_of(e) for s, e in zip(symbols, own, strict=True)))
+            for own in (self.front, *self.products)
+        )
+        return front, inside
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Logarithms (row,), and their weights, to be fitted by columns (row, column)."""
+
+    values: np.ndarray
+    weights: np.ndarray
+
+    def numbers(self, basis: np.ndarray) -> np.ndarray:
+        """(column,) of the best fit."""
+        weighted = basis * self.weights[:, None]
+        return np.linalg.lstsq(weighted, self.values * self.weights, rcond=None)[0]
+
+    def left(self, basis: np.ndarray, front: np.ndarray | float = 0.0) -> np.ndarray:
+        """(row,) weighted, what columns leave of the target less what stands in front."""
+        basis, _ = np.linalg.qr(basis * self.weights[:, None])
+        rest = (self.values - front) * self.weights
+        return np.asarray(rest - basis @ (basis.T @ rest))
+
+
+def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
+    """The products of powers of which a target is a function, if they are fewer than its columns.
+
+    Args:
+        X: (row, column). A column that is not positive stays as it is, by itself.
+        y: (row,). Rows of the rarer sign are left out; many of them, and there are no products.
+
+    Returns:
+        None where no fewer products, their exponents rounded, explain the target as well as a
+        polynomial of all columns, and where powers alone do.
+    """
+    good = y * np.sum(y) > 0
+    if np.mean(good) < OF_ONE_SIGN:
+        return None
+    X, y = X[good], np.abs(y[good])
+    rows, count = X.shape
+    alone = [j for j in range(count) if not np.all(X[:, j] > 0)]
+    degree = _degree(count, MOST_TERMS * rows, 3)
+    if count < 2 or degree < 2:
+        return None
+    columns = np.column_stack([x if j in alone else np.log(x) for j, x in enumerate(X.T)])
+    columns = columns - columns.mean(axis=0)
+    basis, slopes = _polynomial(columns, degree)
+    relative, equal = (_Target(np.log(y), each) for each in (np.ones(rows), y / np.max(y)))
+    left, large = relative.left(basis), y > np.median(y)
+    unequal = np.std(left[~large]) > UNEQUAL * np.std(left[large])
+    # of equal errors those of a logarithm are as 1/y
+    targets = (equal, relative) if unequal else (relative, equal)
+    for target in targets if np.all(good) else (equal,):
+        found = _of_target(columns, target, basis, slopes, alone)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_target(
+    columns: np.ndarray, target: _Target, basis: np.ndarray, slopes: list[np.ndarray],
+    alone: list[int],
+) -> Similarity | None:  # fmt: skip
+    """The products for one kind of errors, from a polynomial (row, term) and its derivatives."""
+    powers = np.column_stack([np.ones(len(columns)), columns])
+    least = min(_criterion(target.left(each), each.shape[1]) for each in (basis, powers))
+    numbers = target.numbers(basis)
+    gradients = np.stack([own @ numbers for own in slopes], axis=1)
+    mean = target.weights**2 @ gradients / np.sum(target.weights**2)
+    about = (gradients - mean) * target.weights[:, None]
+    directions = np.linalg.svd(about, full_matrices=False)[2]
+    best = None
+    for products in range(max(1, len(alone)), min(MOST_PRODUCTS + 1, columns.shape[1])):
+        criterion, found = _reduced(columns, target, mean, directions[:products], alone)
+        if criterion < least:
+            least, best = criterion, found
+    return best
+
+
+def _reduced(
+    columns: np.ndarray, target: _Target, mean: np.ndarray, active: np.ndarray, alone: list[int]
+) -> tuple[float, Similarity | None]:
+    """The best exponents of so many products and of one in front, and the criterion of a polynomial
+    of the products; none where exponents that are not rounded have a better one.
+
+    Args:
+        columns: (row, column) logarithms, or columns that stay alone.
+        target: of the fit.
+        mean: (column,) gradient.
+        active: (product, column) directions in which gradients differ.
+        alone: places of columns that stay alone.
+    """
+    products, count = active.shape
+    degree = _degree(products, FEWER_TERMS * len(columns), LARGEST_DEGREE)
+
+    def left(exponents: np.ndarray, degree: int = degree) -> np.ndarray:
+        along = columns @ exponents.T
+        return target.left(_polynomial(along[:, :-1], degree)[0], along[:, -1])
+
+    # products of products serve as well: each has one column to the first power that no other has
+    ways = [[*each] for each in combinations(range(count), products) if {*alone} <= {*each}]
+    ways.sort(key=lambda each: -abs(np.linalg.det(active[:, each])))
+    start = _solved(np.vstack([active, mean]), ways[0])
+    moving = np.ones(start.shape, dtype=bool)
+    moving[:, ways[0]] = False
+    moving[[k for k, j in enumerate(ways[0]) if j in alone]] = False
+
+    def moved(numbers: np.ndarray) -> np.ndarray:
+        exponents = np.where(np.isin(np.arange(count), ways[0]), start, 0.0)
+        exponents[moving] = numbers
+        return exponents
+
+    fit = least_squares(lambda numbers: left(moved(numbers)), start[moving], max_nfev=STEPS)
+    free = _criterion(fit.fun, len(_degrees(products, degree)) + len(fit.x))
+    best, found = np.inf, None
+    for way in ways:
+        if abs(np.linalg.det(active[:, way])) > SINGULAR:
+            exponents = np.round(2 * _solved(moved(fit.x), way)) / 2
+            criterion = min(
+                _criterion(left(exponents, lower), len(_degrees(products, lower)))
+                for lower in range(1, degree + 1)
+            )
+            # of equal products those with small exponents
+            charged = criterion + 2 * float(np.sum(np.log(1 + 2 * np.abs(exponents))))
+            if criterion < free and charged < best:
+                best, found = charged, Similarity(exponents[-1], exponents[:-1])
+    return best, found
+
+
+def _solved(exponents: np.ndarray, pivots: list[int]) -> np.ndarray:
+    """(product + 1, column) the same products, each with one column to the first power that neither
+    another nor what stands in front has."""
+    inside = np.linalg.solve(exponents[:-1, pivots], exponents[:-1])
+    return np.vstack([inside, exponents[-1] - exponents[-1, pivots] @ inside])
+
+
+def _criterion(left: np.ndarray, numbers: int) -> float:
+    """Bayes' information criterion."""
+    error = max(float(np.mean(left**2)), ROUNDING**2)
+    return float(len(left) * np.log(error) + numbers * np.log(len(left)))
+
+
+def _degrees(count: int, most: int) -> np.ndarray:
+    """(term, column) exponents of a polynomial."""
+    terms = [
+        np.bincount(np.array(chosen, dtype=int), minlength=count)
+        for degree in range(most + 1)
+        for chosen in combinations_with_replacement(range(count), degree)
+    ]
+    return np.array(terms)
+
+
+def _degree(count: int, terms: float, most: int) -> int:
+    """The largest of polynomials with at most so many terms."""
+    return max((d for d in range(most + 1) if comb(count + d, d) <= terms), default=0)
+
+
+def _polynomial(columns: np.ndarray, degree: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """(row, term) Chebyshev's polynomials of columns and their products, and the same with one
+    after the other column's derivative."""
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    half = np.where(high > low, (high - low) / 2, 1.0)
+    unit = (columns - (high + low) / 2) / half
+    values = chebyshev.chebvander(unit, degree)
+    # the derivative of every polynomial, as a sum of them
+    slope = values[..., :-1] @ chebyshev.chebder(np.eye(degree + 1)) / half[:, None]
+    terms, own = _degrees(columns.shape[1], degree), np.arange(columns.shape[1])
+    return np.prod(values[:, own, terms], axis=2), [
+        np.prod(np.where((own == j), slope[:, own, terms], values[:, own, terms]), axis=2)
+        for j in own
+    ]
