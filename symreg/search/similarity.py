@@ -11,6 +11,7 @@ Sources: Constantine, del Rosario & Iaccarino, arXiv:1605.07974 (laws as ridge f
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
@@ -83,6 +84,22 @@ class _Target:
         rest = (self.values - front) * self.weights
         return np.asarray(rest - basis @ (basis.T @ rest))
 
+    @cached_property
+    def rows(self) -> float:
+        """As many of equal weights would tell as much."""
+        squares = self.weights**2
+        return float(np.sum(squares) ** 2 / np.sum(squares**2))
+
+    def criterion(self, left: np.ndarray, numbers: int) -> float:
+        """Bayes' information criterion."""
+        error = max(float(np.mean(left**2)), ROUNDING**2)
+        return self.rows * float(np.log(error)) + numbers * float(np.log(self.rows))
+
+    def charged(self, exponents: np.ndarray) -> float:
+        """Of exponents that were chosen: as numbers, and those nearer zero are likelier."""
+        zeros = np.count_nonzero(exponents) * float(np.log(self.rows))
+        return zeros + 2 * float(np.sum(np.log(1 + 2 * np.abs(exponents))))
+
 
 def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
     """The products of powers of which a target is a function, if they are fewer than its columns.
@@ -124,8 +141,13 @@ def _of_target(
     alone: list[int],
 ) -> Similarity | None:  # fmt: skip
     """The products for one kind of errors, from a polynomial (row, term) and its derivatives."""
-    powers = np.column_stack([np.ones(len(columns)), columns])
-    least = min(_criterion(target.left(each), each.shape[1]) for each in (basis, powers))
+    one = np.ones((len(columns), 1))
+    powers = np.hstack([one, columns])
+    least = min(target.criterion(target.left(each), each.shape[1]) for each in (basis, powers))
+    simple = np.round(2 * target.numbers(powers)[1:]) / 2
+    least = min(
+        least, target.criterion(target.left(one, columns @ simple), 1) + target.charged(simple)
+    )
     numbers = target.numbers(basis)
     gradients = np.stack([own @ numbers for own in slopes], axis=1)
     mean = target.weights**2 @ gradients / np.sum(target.weights**2)
@@ -154,6 +176,8 @@ def _reduced(
     """
     products, count = active.shape
     degree = _degree(products, FEWER_TERMS * len(columns), LARGEST_DEGREE)
+    if degree < 2:
+        return np.inf, None
 
     def left(exponents: np.ndarray, degree: int = degree) -> np.ndarray:
         along = columns @ exponents.T
@@ -173,17 +197,16 @@ def _reduced(
         return exponents
 
     fit = least_squares(lambda numbers: left(moved(numbers)), start[moving], max_nfev=STEPS)
-    free = _criterion(fit.fun, len(_degrees(products, degree)) + len(fit.x))
+    free = target.criterion(fit.fun, len(_degrees(products, degree)) + len(fit.x))
     best, found = np.inf, None
     for way in ways:
         if abs(np.linalg.det(active[:, way])) > SINGULAR:
             exponents = np.round(2 * _solved(moved(fit.x), way)) / 2
             criterion = min(
-                _criterion(left(exponents, lower), len(_degrees(products, lower)))
-                for lower in range(1, degree + 1)
+                target.criterion(left(exponents, lower), len(_degrees(products, lower)))
+                for lower in range(2, degree + 1)
             )
-            # of equal products those with small exponents
-            charged = criterion + 2 * float(np.sum(np.log(1 + 2 * np.abs(exponents))))
+            charged = criterion + target.charged(exponents)
             if criterion < free and charged < best:
                 best, found = charged, Similarity(exponents[-1], exponents[:-1])
     return best, found
@@ -194,12 +217,6 @@ def _solved(exponents: np.ndarray, pivots: list[int]) -> np.ndarray:
     another nor what stands in front has."""
     inside = np.linalg.solve(exponents[:-1, pivots], exponents[:-1])
     return np.vstack([inside, exponents[-1] - exponents[-1, pivots] @ inside])
-
-
-def _criterion(left: np.ndarray, numbers: int) -> float:
-    """Bayes' information criterion."""
-    error = max(float(np.mean(left**2)), ROUNDING**2)
-    return float(len(left) * np.log(error) + numbers * np.log(len(left)))
 
 
 def _degrees(count: int, most: int) -> np.ndarray:
