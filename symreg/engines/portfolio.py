@@ -177,15 +177,19 @@ class _InProducts(Engine):
 
     name: ClassVar[str] = "products"
 
+    @np.errstate(all="ignore")  # powers over hundreds of decades
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
         """What is found in the products, in the columns; see the contract in `Engine`."""
-        with np.errstate(all="ignore"):
-            similar = similarity(X, y)
+        rng = np.random.default_rng(seed)
+        rows = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+        similar = similarity(X[rows], y[rows])
         if similar is None:
             return []
         (front, inside), symbols = similar.values(X), feature_symbols(names, X)
+        if not (np.all(np.isfinite(inside)) and np.all(np.isfinite(y / front))):
+            return []
         factor, products = similar.expressions(symbols)
         told = f"a function of {', '.join(map(str, products))}, times {factor}, is searched"
         budget.watch.say(partial(str, told))

@@ -32,8 +32,8 @@ STEPS = 30
 """Evaluated sets of exponents, beside those of a slope: from a good start five do."""
 SINGULAR = 0.05
 """Least determinant of directions, by columns whose exponents may become one."""
-OF_ONE_SIGN = 0.75
-"""Share of rows in which the target has one sign, noise aside."""
+OF_ONE_SIGN = 0.9
+"""Share of rows of one sign above which the others are noise."""
 UNEQUAL = 2.0
 """Ratio of the errors of logarithms of small and large targets above which errors are equal."""
 ROUNDING = 1e-14
@@ -68,27 +68,43 @@ class Similarity:
 
 @dataclass(frozen=True)
 class _Target:
-    """Logarithms (row,), and their weights, to be fitted by columns (row, column)."""
+    """Values to be fitted: logarithms of y with weights, or y itself, of any sign.
+
+    Attributes:
+        values: (row,).
+        weights: (row,) of logarithms; None for y itself.
+    """
 
     values: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray | None
 
-    def numbers(self, basis: np.ndarray) -> np.ndarray:
-        """(column,) of the best fit."""
-        weighted = basis * self.weights[:, None]
-        return np.linalg.lstsq(weighted, self.values * self.weights, rcond=None)[0]
-
-    def left(self, basis: np.ndarray, front: np.ndarray | float = 0.0) -> np.ndarray:
-        """(row,) weighted, what columns leave of the target less what stands in front."""
-        basis, _ = np.linalg.qr(basis * self.weights[:, None])
-        rest = (self.values - front) * self.weights
+    def left(self, basis: np.ndarray, front: np.ndarray) -> np.ndarray:
+        """(row,) weighted, what columns (row, column) times a product leave, from its logarithm."""
+        if self.weights is None:
+            rest, scale = self.values, np.exp(front - np.max(front))
+        else:
+            rest, scale = (self.values - front) * self.weights, self.weights
+        basis, _ = np.linalg.qr(basis * scale[:, None])
         return np.asarray(rest - basis @ (basis.T @ rest))
 
     @cached_property
     def rows(self) -> float:
         """As many of equal weights would tell as much."""
-        squares = self.weights**2
+        squares = np.ones(len(self.values)) if self.weights is None else self.weights**2
         return float(np.sum(squares) ** 2 / np.sum(squares**2))
+
+    def gradients(self, basis: np.ndarray, slopes: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """(column,) the mean gradient, and (row, column) how the others differ from it.
+
+        Of log y it is exponents, and of y itself y times these.
+        """
+        ones = np.ones(len(self.values))
+        weights, size = (ones, self.values) if self.weights is None else (self.weights, ones)
+        numbers, *_ = np.linalg.lstsq(basis * weights[:, None], self.values * weights, rcond=None)
+        gradients = np.stack([own @ numbers for own in slopes], axis=1) * weights[:, None]
+        size = size * weights
+        mean = size @ gradients / np.sum(size**2)
+        return mean, gradients - np.outer(size, mean)
 
     def criterion(self, left: np.ndarray, numbers: int) -> float:
         """Bayes' information criterion."""
@@ -97,8 +113,8 @@ class _Target:
 
     def charged(self, exponents: np.ndarray) -> float:
         """Of exponents that were chosen: as numbers, and those nearer zero are likelier."""
-        zeros = np.count_nonzero(exponents) * float(np.log(self.rows))
-        return zeros + 2 * float(np.sum(np.log(1 + 2 * np.abs(exponents))))
+        numbers = np.count_nonzero(exponents) * float(np.log(self.rows))
+        return numbers + 2 * float(np.sum(np.log(1 + 2 * np.abs(exponents))))
 
 
 def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
@@ -106,16 +122,15 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
 
     Args:
         X: (row, column). A column that is not positive stays as it is, by itself.
-        y: (row,). Rows of the rarer sign are left out; many of them, and there are no products.
+        y: (row,) of any sign; where few rows have the other one they are left out.
 
     Returns:
         None where no fewer products, their exponents rounded, explain the target as well as a
         polynomial of all columns, and where powers alone do.
     """
     good = y * np.sum(y) > 0
-    if np.mean(good) < OF_ONE_SIGN:
-        return None
-    X, y = X[good], np.abs(y[good])
+    if np.mean(good) > OF_ONE_SIGN:
+        X, y = X[good], np.abs(y[good])
     rows, count = X.shape
     alone = [j for j in range(count) if not np.all(X[:, j] > 0)]
     degree = _degree(count, MOST_TERMS * rows, 3)
@@ -123,17 +138,18 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
         return None
     columns = np.column_stack([x if j in alone else np.log(x) for j, x in enumerate(X.T)])
     columns = columns - columns.mean(axis=0)
-    basis, slopes = _polynomial(columns, degree)
-    relative, equal = (_Target(np.log(y), each) for each in (np.ones(rows), y / np.max(y)))
-    left, large = relative.left(basis), y > np.median(y)
-    unequal = np.std(left[~large]) > UNEQUAL * np.std(left[large])
-    # of equal errors those of a logarithm are as 1/y
-    targets = (equal, relative) if unequal else (relative, equal)
-    for target in targets if np.all(good) else (equal,):
-        found = _of_target(columns, target, basis, slopes, alone)
-        if found is not None:
-            return found
-    return None
+    polynomial = _polynomial(columns, degree)
+    size = y / np.max(np.abs(y))
+    if not np.all(y > 0):
+        targets = [_Target(size, None)]
+    else:
+        # of equal errors those of a logarithm are as 1/y
+        targets = [_Target(np.log(y), each) for each in (np.ones(rows), size)]
+        left, large = targets[0].left(polynomial[0], np.zeros(rows)), y > np.median(y)
+        if not np.all(good) or np.std(left[~large]) > UNEQUAL * np.std(left[large]):
+            targets.reverse()
+    found = (_of_target(columns, target, *polynomial, alone) for target in targets)
+    return next(filter(None, found), None)
 
 
 def _of_target(
@@ -141,20 +157,17 @@ def _of_target(
     alone: list[int],
 ) -> Similarity | None:  # fmt: skip
     """The products for one kind of errors, from a polynomial (row, term) and its derivatives."""
-    one = np.ones((len(columns), 1))
-    powers = np.hstack([one, columns])
-    least = min(target.criterion(target.left(each), each.shape[1]) for each in (basis, powers))
-    simple = np.round(2 * target.numbers(powers)[1:]) / 2
-    least = min(
-        least, target.criterion(target.left(one, columns @ simple), 1) + target.charged(simple)
-    )
-    numbers = target.numbers(basis)
-    gradients = np.stack([own @ numbers for own in slopes], axis=1)
-    mean = target.weights**2 @ gradients / np.sum(target.weights**2)
-    about = (gradients - mean) * target.weights[:, None]
+    rows, count = columns.shape
+    mean, about = target.gradients(basis, slopes)
     directions = np.linalg.svd(about, full_matrices=False)[2]
+    one, simple = np.ones((rows, 1)), np.round(2 * mean) / 2
+    least = min(
+        target.criterion(target.left(basis, np.zeros(rows)), basis.shape[1]),
+        target.criterion(target.left(np.hstack([one, columns]), np.zeros(rows)), count + 1),
+        target.criterion(target.left(one, columns @ simple), 1) + target.charged(simple),
+    )
     best = None
-    for products in range(max(1, len(alone)), min(MOST_PRODUCTS + 1, columns.shape[1])):
+    for products in range(max(1, len(alone)), min(MOST_PRODUCTS + 1, count)):
         criterion, found = _reduced(columns, target, mean, directions[:products], alone)
         if criterion < least:
             least, best = criterion, found
