@@ -183,7 +183,7 @@ class _InProducts(Engine):
     ) -> list[Candidate]:
         """What is found in the products, in the columns; see the contract in `Engine`."""
         rng = np.random.default_rng(seed)
-        rows = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
+        rows = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
         similar = similarity(X[rows], y[rows])
         if similar is None:
             return []

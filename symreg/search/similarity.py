@@ -36,6 +36,8 @@ OF_ONE_SIGN = 0.9
 """Share of rows of one sign above which the others are noise."""
 UNEQUAL = 2.0
 """Ratio of the errors of logarithms of small and large targets above which errors are equal."""
+LARGEST = 8.0
+"""Exponent: of a product of products; larger ones are of a column that hardly matters."""
 ROUNDING = 1e-14
 """Least error of a logarithm."""
 
@@ -128,6 +130,9 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
         None where no fewer products, their exponents rounded, explain the target as well as a
         polynomial of all columns, and where powers alone do.
     """
+    if not np.any(y):
+        return None
+    y = y / np.max(np.abs(y))
     good = y * np.sum(y) > 0
     if np.mean(good) > OF_ONE_SIGN:
         X, y = X[good], np.abs(y[good])
@@ -139,14 +144,14 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
     columns = np.column_stack([x if j in alone else np.log(x) for j, x in enumerate(X.T)])
     columns = columns - columns.mean(axis=0)
     polynomial = _polynomial(columns, degree)
-    size = y / np.max(np.abs(y))
     if not np.all(y > 0):
-        targets = [_Target(size, None)]
+        targets = [_Target(y, None)]
     else:
         # of equal errors those of a logarithm are as 1/y
-        targets = [_Target(np.log(y), each) for each in (np.ones(rows), size)]
-        left, large = targets[0].left(polynomial[0], np.zeros(rows)), y > np.median(y)
-        if not np.all(good) or np.std(left[~large]) > UNEQUAL * np.std(left[large]):
+        targets = [_Target(np.log(y), each) for each in (np.ones(rows), y)]
+        left = targets[0].left(polynomial[0], np.zeros(rows))[np.argsort(y)]
+        small, large = np.std(left[: rows // 2]), np.std(left[rows // 2 :])
+        if not np.all(good) or small > UNEQUAL * large:
             targets.reverse()
     found = (_of_target(columns, target, *polynomial, alone) for target in targets)
     return next(filter(None, found), None)
@@ -215,6 +220,8 @@ def _reduced(
     for way in ways:
         if abs(np.linalg.det(active[:, way])) > SINGULAR:
             exponents = np.round(2 * _solved(moved(fit.x), way)) / 2
+            if np.max(np.abs(exponents)) > LARGEST:
+                continue
             criterion = min(
                 target.criterion(left(exponents, lower), len(_degrees(products, lower)))
                 for lower in range(2, degree + 1)
