@@ -143,17 +143,17 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
         return None
     columns = np.column_stack([x if j in alone else np.log(x) for j, x in enumerate(X.T)])
     columns = columns - columns.mean(axis=0)
-    polynomial = _polynomial(columns, degree)
+    basis, slopes = _polynomial(columns, degree), _slopes(columns, degree)
     if not np.all(y > 0):
         targets = [_Target(y, None)]
     else:
         # of equal errors those of a logarithm are as 1/y
         targets = [_Target(np.log(y), each) for each in (np.ones(rows), y)]
-        left = targets[0].left(polynomial[0], np.zeros(rows))[np.argsort(y)]
+        left = targets[0].left(basis, np.zeros(rows))[np.argsort(y)]
         small, large = np.std(left[: rows // 2]), np.std(left[rows // 2 :])
         if not np.all(good) or small > UNEQUAL * large:
             targets.reverse()
-    found = (_of_target(columns, target, *polynomial, alone) for target in targets)
+    found = (_of_target(columns, target, basis, slopes, alone) for target in targets)
     return next(filter(None, found), None)
 
 
@@ -199,7 +199,7 @@ def _reduced(
 
     def left(exponents: np.ndarray, degree: int = degree) -> np.ndarray:
         along = columns @ exponents.T
-        return target.left(_polynomial(along[:, :-1], degree)[0], along[:, -1])
+        return target.left(_polynomial(along[:, :-1], degree), along[:, -1])
 
     # products of products serve as well: each has one column to the first power that no other has
     ways = [[*each] for each in combinations(range(count), products) if {*alone} <= {*each}]
@@ -254,17 +254,29 @@ def _degree(count: int, terms: float, most: int) -> int:
     return max((d for d in range(most + 1) if comb(count + d, d) <= terms), default=0)
 
 
-def _polynomial(columns: np.ndarray, degree: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """(row, term) Chebyshev's polynomials of columns and their products, and the same with one
-    after the other column's derivative."""
+def _unit(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns from -1 to 1, and (column,) half of their ranges."""
     low, high = columns.min(axis=0), columns.max(axis=0)
     half = np.where(high > low, (high - low) / 2, 1.0)
-    unit = (columns - (high + low) / 2) / half
-    values = chebyshev.chebvander(unit, degree)
+    return (columns - (high + low) / 2) / half, half
+
+
+def _polynomial(columns: np.ndarray, degree: int) -> np.ndarray:
+    """(row, term) products of Chebyshev's polynomials of columns."""
+    values = chebyshev.chebvander(_unit(columns)[0], degree)
+    terms = _degrees(columns.shape[1], degree)
+    return np.prod([values[:, j, own] for j, own in enumerate(terms.T)], axis=0)
+
+
+def _slopes(columns: np.ndarray, degree: int) -> list[np.ndarray]:
+    """(row, term) derivatives of the same by every column."""
+    unit, half = _unit(columns)
+    values, terms = chebyshev.chebvander(unit, degree), _degrees(columns.shape[1], degree)
     # the derivative of every polynomial, as a sum of them
-    slope = values[..., :-1] @ chebyshev.chebder(np.eye(degree + 1)) / half[:, None]
-    terms, own = _degrees(columns.shape[1], degree), np.arange(columns.shape[1])
-    return np.prod(values[:, own, terms], axis=2), [
-        np.prod(np.where((own == j), slope[:, own, terms], values[:, own, terms]), axis=2)
-        for j in own
+    slopes = values[..., :-1] @ chebyshev.chebder(np.eye(degree + 1)) / half[:, None]
+    return [
+        np.prod(
+            [(slopes if j == k else values)[:, j, own] for j, own in enumerate(terms.T)], axis=0
+        )
+        for k in range(len(half))
     ]

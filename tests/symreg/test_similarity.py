@@ -57,15 +57,15 @@ def test_the_products_of_drawn_laws_are_found(functions, noise):
     assert len(said) - sum(said) <= (6 if noise else 3)
 
 
-@pytest.mark.parametrize("rows", [40, 100, 300])
+@pytest.mark.parametrize("rows", [40, 150])
 def test_noise_and_powers_have_none(rows):
     rng, said = np.random.default_rng(rows), 0
-    for _ in range(20):
+    for _ in range(10):
         X = rng.uniform(0.5, 3, (rows, int(rng.integers(2, 7))))
         near = np.exp(0.1 * rng.standard_normal(rows))
         for y in (rng.standard_normal(rows), near, 3 / X[:, 0] * near):
             said += similarity(X, y) is not None
-    assert said <= 2  # of 60
+    assert said <= 2  # of 30
 
 
 def test_a_sum_of_all_columns_has_none():
