@@ -112,9 +112,10 @@ class PortfolioEngine(Engine):
             best = sorted(
                 [*best, *found], key=lambda each: described(each.expression, X, y, names)
             )[:GUESSES]
-            if best and (budget.watch.over or suffices(best[0].expression, X, y, names)):
+            enough = self.most is not None and place >= self.most
+            if found and (enough or suffices(best[0].expression, X, y, names)):
                 return [signed(pool)]
-            if found and self.most is not None and place >= self.most:
+            if pool and budget.watch.over:
                 return [signed(pool)]
             # even of a time that is over something comes: the projection has lines at least
             if budget.watch.over and isinstance(engine, ProjectionEngine):
@@ -148,7 +149,7 @@ class PortfolioEngine(Engine):
         yield (exact := RationalEngine(self.question, sparse=False)), lambda *_: False
         yield ExpressionsEngine(self.question, (small,)), is_final
         yield RationalEngine(self.question, after=exact), is_final
-        yield _InProducts(self.question), explains_all
+        yield (inside := _InProducts(self.question)), inside.explains
         powers = None
         if columns <= FEW_COLUMNS:
             yield (powers := ProjectionEngine(self.question, factors=False)), is_final
@@ -177,6 +178,17 @@ class _InProducts(Engine):
 
     name: ClassVar[str] = "products"
 
+    def __init__(self, question: Question | None = None) -> None:
+        super().__init__(question)
+        self._found: list[Candidate] = []
+
+    def explains(
+        self, formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
+    ) -> bool:
+        """Whether a formula of its own leaves noise alone: one of a smaller family may by chance."""
+        own = any(formula == each.expression for each in self._found)
+        return own and explains_all(formula, X, y, names)
+
     @np.errstate(all="ignore")  # powers over hundreds of decades
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
@@ -196,7 +208,9 @@ class _InProducts(Engine):
         own = [f"product{k}" for k in range(len(products))]
         engine = PortfolioEngine(self.question)
         engine.most = len([*engine._families(len(own))]) - 1
-        (found,) = engine.search_all(inside, y / front, own, [seed], budget)
+        rows = similar.telling(front)
+        (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), products, strict=True))
         formulas = [factor * each.expression.xreplace(places) for each in found]
-        return pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
+        self._found = pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
+        return self._found

@@ -32,12 +32,14 @@ STEPS = 30
 """Evaluated sets of exponents, beside those of a slope: from a good start five do."""
 SINGULAR = 0.05
 """Least determinant of directions, by columns whose exponents may become one."""
-OF_ONE_SIGN = 0.9
-"""Share of rows of one sign above which the others are noise."""
+OF_ONE_SIGN = 0.99
+"""Share of the squares of the target in rows of one sign above which the others are noise."""
 UNEQUAL = 2.0
 """Ratio of the errors of logarithms of small and large targets above which errors are equal."""
 LARGEST = 8.0
 """Exponent: of a product of products; larger ones are of a column that hardly matters."""
+FEWEST, FEWEST_TELLING = 40, 8
+"""Rows that are kept of those with equal errors; as many of equal weights must tell as much."""
 ROUNDING = 1e-14
 """Least error of a logarithm."""
 
@@ -49,10 +51,24 @@ class Similarity:
     Attributes:
         front: (column,) exponents, halves.
         products: (product, column) exponents, halves.
+        equal: whether the target's errors are equal; else they are relative.
     """
 
     front: np.ndarray
     products: np.ndarray
+    equal: bool
+
+    def telling(self, front: np.ndarray) -> np.ndarray:
+        """Rows (row,) in which errors over the product in front are of one size, in their order.
+
+        Equal errors over a small product are large. As many rows of the largest ones are kept as
+        would tell as much if all were alike.
+        """
+        if not self.equal:
+            return np.arange(len(front))
+        size = (front / np.max(np.abs(front))) ** 2
+        count = max(FEWEST, int(np.sum(size) ** 2 / np.sum(size**2)))
+        return np.sort(np.argsort(-size, kind="stable")[:count])
 
     def values(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(row,) of the product in front, and (row, product) of those inside."""
@@ -75,10 +91,12 @@ class _Target:
     Attributes:
         values: (row,).
         weights: (row,) of logarithms; None for y itself.
+        equal: whether errors of y are equal; else they are relative.
     """
 
     values: np.ndarray
     weights: np.ndarray | None
+    equal: bool = True
 
     def left(self, basis: np.ndarray, front: np.ndarray) -> np.ndarray:
         """(row,) weighted, what columns (row, column) times a product leave, from its logarithm."""
@@ -124,7 +142,7 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
 
     Args:
         X: (row, column). A column that is not positive stays as it is, by itself.
-        y: (row,) of any sign; where few rows have the other one they are left out.
+        y: (row,) of any sign; where rows of the rarer one are small they are left out.
 
     Returns:
         None where no fewer products, their exponents rounded, explain the target as well as a
@@ -134,7 +152,7 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
         return None
     y = y / np.max(np.abs(y))
     good = y * np.sum(y) > 0
-    if np.mean(good) > OF_ONE_SIGN:
+    if np.sum(y[good] ** 2) > OF_ONE_SIGN * np.sum(y**2):
         X, y = X[good], np.abs(y[good])
     rows, count = X.shape
     alone = [j for j in range(count) if not np.all(X[:, j] > 0)]
@@ -148,12 +166,16 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
         targets = [_Target(y, None)]
     else:
         # of equal errors those of a logarithm are as 1/y
-        targets = [_Target(np.log(y), each) for each in (np.ones(rows), y)]
+        targets = [_Target(np.log(y), np.ones(rows), False), _Target(np.log(y), y)]
         left = targets[0].left(basis, np.zeros(rows))[np.argsort(y)]
         small, large = np.std(left[: rows // 2]), np.std(left[rows // 2 :])
         if not np.all(good) or small > UNEQUAL * large:
-            targets.reverse()
-    found = (_of_target(columns, target, basis, slopes, alone) for target in targets)
+            targets = targets[1:]
+    found = (
+        _of_target(columns, target, basis, slopes, alone)
+        for target in targets
+        if target.rows > FEWEST_TELLING
+    )
     return next(filter(None, found), None)
 
 
@@ -165,10 +187,12 @@ def _of_target(
     rows, count = columns.shape
     mean, about = target.gradients(basis, slopes)
     directions = np.linalg.svd(about, full_matrices=False)[2]
-    one, simple = np.ones((rows, 1)), np.round(2 * mean) / 2
+    one = np.ones((rows, 1))
+    powers = least_squares(lambda each: target.left(one, columns @ each), mean, max_nfev=STEPS)
+    simple = np.round(2 * powers.x) / 2
     least = min(
         target.criterion(target.left(basis, np.zeros(rows)), basis.shape[1]),
-        target.criterion(target.left(np.hstack([one, columns]), np.zeros(rows)), count + 1),
+        target.criterion(powers.fun, count + 1),
         target.criterion(target.left(one, columns @ simple), 1) + target.charged(simple),
     )
     best = None
@@ -228,7 +252,7 @@ def _reduced(
             )
             charged = criterion + target.charged(exponents)
             if criterion < free and charged < best:
-                best, found = charged, Similarity(exponents[-1], exponents[:-1])
+                best, found = charged, Similarity(exponents[-1], exponents[:-1], target.equal)
     return best, found
 
 
