@@ -185,7 +185,7 @@ class _InProducts(Engine):
     def explains(
         self, formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
     ) -> bool:
-        """Whether a formula of its own leaves noise alone: one of a smaller family may by chance."""
+        """Whether one of its own formulas leaves noise alone: a smaller one may by chance."""
         own = any(formula == each.expression for each in self._found)
         return own and explains_all(formula, X, y, names)
 
