@@ -208,7 +208,7 @@ class _InProducts(Engine):
         own = [f"product{k}" for k in range(len(products))]
         engine = PortfolioEngine(self.question)
         engine.most = len([*engine._families(len(own))]) - 1
-        rows = similar.telling(front)
+        rows = similar.even(front)
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), products, strict=True))
         formulas = [factor * each.expression.xreplace(places) for each in found]

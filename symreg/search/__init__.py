@@ -1,2 +1,2 @@
-"""What all families of the search share: functions of the target, the polish
-of numbers, and description length."""
+"""What all families of the search share: functions of the target, products of powers in
+place of columns, the polish of numbers, and description length."""

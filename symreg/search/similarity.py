@@ -38,8 +38,8 @@ UNEQUAL = 2.0
 """Ratio of the errors of logarithms of small and large targets above which errors are equal."""
 LARGEST = 8.0
 """Exponent: of a product of products; larger ones are of a column that hardly matters."""
-FEWEST, FEWEST_TELLING = 40, 8
-"""Rows that are kept of those with equal errors; as many of equal weights must tell as much."""
+FEWEST, FEWEST_EFFECTIVE = 40, 8
+"""Rows that are kept where errors are equal, and the least effective number of rows."""
 ROUNDING = 1e-14
 """Least error of a logarithm."""
 
@@ -58,16 +58,13 @@ class Similarity:
     products: np.ndarray
     equal: bool
 
-    def telling(self, front: np.ndarray) -> np.ndarray:
-        """Rows (row,) in which errors over the product in front are of one size, in their order.
-
-        Equal errors over a small product are large. As many rows of the largest ones are kept as
-        would tell as much if all were alike.
-        """
+    def even(self, front: np.ndarray) -> np.ndarray:
+        """Rows (row,) in which errors over the product in front are of one size, in their order:
+        equal errors over a small product are large."""
         if not self.equal:
             return np.arange(len(front))
         size = (front / np.max(np.abs(front))) ** 2
-        count = max(FEWEST, int(np.sum(size) ** 2 / np.sum(size**2)))
+        count = max(FEWEST, int(_effective(size)))
         return np.sort(np.argsort(-size, kind="stable")[:count])
 
     def values(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,9 +106,8 @@ class _Target:
 
     @cached_property
     def rows(self) -> float:
-        """As many of equal weights would tell as much."""
-        squares = np.ones(len(self.values)) if self.weights is None else self.weights**2
-        return float(np.sum(squares) ** 2 / np.sum(squares**2))
+        """The effective number of rows."""
+        return _effective(np.ones(len(self.values)) if self.weights is None else self.weights**2)
 
     def gradients(self, basis: np.ndarray, slopes: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """(column,) the mean gradient, and (row, column) how the others differ from it.
@@ -174,7 +170,7 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
     found = (
         _of_target(columns, target, basis, slopes, alone)
         for target in targets
-        if target.rows > FEWEST_TELLING
+        if target.rows > FEWEST_EFFECTIVE
     )
     return next(filter(None, found), None)
 
@@ -261,6 +257,11 @@ def _solved(exponents: np.ndarray, pivots: list[int]) -> np.ndarray:
     another nor what stands in front has."""
     inside = np.linalg.solve(exponents[:-1, pivots], exponents[:-1])
     return np.vstack([inside, exponents[-1] - exponents[-1, pivots] @ inside])
+
+
+def _effective(weights: np.ndarray) -> float:
+    """Kish's effective sample size: as many rows of equal weights would tell as much."""
+    return float(np.sum(weights) ** 2 / np.sum(weights**2))
 
 
 def _degrees(count: int, most: int) -> np.ndarray:
