@@ -47,11 +47,12 @@ LIMITS = {
     # leftovers of trajectories, numbers polished in batches with exact slopes (a third less time
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
     # that holds for the judging too, simple numbers in what is predicted, formulas factored,
-    # constants as one reads them
+    # constants as one reads them, products of powers in place of columns (every drawn law of four
+    # to seven columns without noise, half of them before, in a twelfth of the time)
     "symreg": {
-        "code_lines": 17840,
+        "code_lines": 18066,
         "options": 121,
-        "bare_numbers": 210,
+        "bare_numbers": 211,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },

@@ -53,8 +53,8 @@ def test_the_products_of_drawn_laws_are_found(functions, noise):
     tables = [drawn(seed, functions, noise) for seed in range(20)]
     found = [similarity(X, y) for X, y, _ in tables]
     said = [is_true(each, e) for each, (_, _, e) in zip(found, tables, strict=True) if each]
-    assert sum(said) >= (11 if noise else 16)
-    assert len(said) - sum(said) <= (6 if noise else 3)
+    assert sum(said) >= (12 if noise else 17)
+    assert len(said) - sum(said) <= (2 if noise else 1)
 
 
 @pytest.mark.parametrize("rows", [40, 150])
@@ -65,7 +65,7 @@ def test_noise_and_powers_have_none(rows):
         near = np.exp(0.1 * rng.standard_normal(rows))
         for y in (rng.standard_normal(rows), near, 3 / X[:, 0] * near):
             said += similarity(X, y) is not None
-    assert said <= 2  # of 30
+    assert said <= 1  # of 30
 
 
 def test_a_sum_of_all_columns_has_none():
