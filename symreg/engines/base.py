@@ -41,6 +41,9 @@ NEAR_NATS = 6.0
 two or three numbers, so that a simpler law is not lost to one that bends to the noise."""
 MOST_COLUMNS = 10
 """Columns of which exhaustive engines try all products; of more the most important are searched."""
+MOST_NUMBERS = 8
+"""Fitted numbers of a formula that may end a search: one with more is likelier an expansion that
+follows the law to rounding, as quotients of one column do."""
 CHANCE = 0.01
 """Chance of the errors' structure above which nothing is searched in it."""
 
@@ -274,7 +277,7 @@ def _is_exact(
     residuals, *_ = _errors(expression, X, y, names)
     mean_square = float(np.mean(residuals**2)) if np.all(np.isfinite(residuals)) else np.inf
     fitted = len(expression.atoms(sympy.Float)) if rounding(y) == DOUBLE else 0
-    return leaves_rounding(mean_square, fitted, limit)
+    return fitted <= MOST_NUMBERS and leaves_rounding(mean_square, fitted, limit)
 
 
 def explains_all(

@@ -151,13 +151,14 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
     if np.sum(y[good] ** 2) > OF_ONE_SIGN * np.sum(y**2):
         X, y = X[good], np.abs(y[good])
     rows, count = X.shape
-    alone = [j for j in range(count) if not np.all(X[:, j] > 0)]
+    positive = np.all(X > 0, axis=0)
     degree = _degree(count, MOST_TERMS * rows, 3)
-    if count < 2 or degree < 2:
+    if degree < 2 or np.count_nonzero(positive) < 2:
         return None
-    columns = np.column_stack([x if j in alone else np.log(x) for j, x in enumerate(X.T)])
-    columns = columns - columns.mean(axis=0)
-    basis, slopes = _polynomial(columns, degree), _slopes(columns, degree)
+    logs, alone = np.log(X[:, positive]), X[:, ~positive]
+    logs = logs - logs.mean(axis=0)
+    whole = np.hstack([logs, alone])
+    basis, slopes = _polynomial(whole, degree), _slopes(whole, degree)[: logs.shape[1]]
     if not np.all(y > 0):
         targets = [_Target(y, None)]
     else:
@@ -167,75 +168,91 @@ def similarity(X: np.ndarray, y: np.ndarray) -> Similarity | None:
         small, large = np.std(left[: rows // 2]), np.std(left[rows // 2 :])
         if not np.all(good) or small > UNEQUAL * large:
             targets = targets[1:]
-    found = (
-        _of_target(columns, target, basis, slopes, alone)
-        for target in targets
-        if target.rows > FEWEST_EFFECTIVE
-    )
-    return next(filter(None, found), None)
+    for target in targets:
+        exponents = _of_target(logs, alone, target, basis, slopes)
+        if exponents is not None:
+            inside = np.zeros((len(exponents) - 1 + alone.shape[1], count))
+            inside[: len(exponents) - 1, positive] = exponents[:-1]
+            inside[len(exponents) - 1 :, ~positive] = np.eye(alone.shape[1])
+            front = np.zeros(count)
+            front[positive] = exponents[-1]
+            return Similarity(front, inside, target.equal)
+    return None
 
 
 def _of_target(
-    columns: np.ndarray, target: _Target, basis: np.ndarray, slopes: list[np.ndarray],
-    alone: list[int],
-) -> Similarity | None:  # fmt: skip
-    """The products for one kind of errors, from a polynomial (row, term) and its derivatives."""
-    rows, count = columns.shape
+    logs: np.ndarray, alone: np.ndarray, target: _Target, basis: np.ndarray,
+    slopes: list[np.ndarray],
+) -> np.ndarray | None:  # fmt: skip
+    """(product + 1, column) exponents for one kind of errors, those in front last.
+
+    Args:
+        logs: (row, column) logarithms.
+        alone: (row, other column) that have none.
+        target: of the fit.
+        basis: (row, term) polynomial of all columns.
+        slopes: its derivatives by the logarithms.
+    """
+    if target.rows < FEWEST_EFFECTIVE:
+        return None
+    rows, count = logs.shape
     mean, about = target.gradients(basis, slopes)
     directions = np.linalg.svd(about, full_matrices=False)[2]
     one = np.ones((rows, 1))
-    powers = least_squares(lambda each: target.left(one, columns @ each), mean, max_nfev=STEPS)
+    powers = least_squares(lambda each: target.left(one, logs @ each), mean, max_nfev=STEPS)
     simple = np.round(2 * powers.x) / 2
     least = min(
         target.criterion(target.left(basis, np.zeros(rows)), basis.shape[1]),
         target.criterion(powers.fun, count + 1),
-        target.criterion(target.left(one, columns @ simple), 1) + target.charged(simple),
+        target.criterion(target.left(one, logs @ simple), 1) + target.charged(simple),
     )
     best = None
-    for products in range(max(1, len(alone)), min(MOST_PRODUCTS + 1, count)):
-        criterion, found = _reduced(columns, target, mean, directions[:products], alone)
+    others = alone.shape[1]
+    for products in range(0 if others else 1, min(MOST_PRODUCTS - others + 1, count)):
+        criterion, found = _reduced(logs, alone, target, mean, directions[:products])
         if criterion < least:
             least, best = criterion, found
     return best
 
 
 def _reduced(
-    columns: np.ndarray, target: _Target, mean: np.ndarray, active: np.ndarray, alone: list[int]
-) -> tuple[float, Similarity | None]:
+    logs: np.ndarray, alone: np.ndarray, target: _Target, mean: np.ndarray, active: np.ndarray
+) -> tuple[float, np.ndarray | None]:
     """The best exponents of so many products and of one in front, and the criterion of a polynomial
     of the products; none where exponents that are not rounded have a better one.
 
     Args:
-        columns: (row, column) logarithms, or columns that stay alone.
+        logs: as in `_of_target`.
+        alone: as there.
         target: of the fit.
         mean: (column,) gradient.
         active: (product, column) directions in which gradients differ.
-        alone: places of columns that stay alone.
     """
     products, count = active.shape
-    degree = _degree(products, FEWER_TERMS * len(columns), LARGEST_DEGREE)
+    variables = products + alone.shape[1]
+    degree = _degree(variables, FEWER_TERMS * len(logs), LARGEST_DEGREE)
     if degree < 2:
         return np.inf, None
 
     def left(exponents: np.ndarray, degree: int = degree) -> np.ndarray:
-        along = columns @ exponents.T
-        return target.left(_polynomial(along[:, :-1], degree), along[:, -1])
+        along = logs @ exponents.T
+        return target.left(_polynomial(np.hstack([along[:, :-1], alone]), degree), along[:, -1])
 
     # products of products serve as well: each has one column to the first power that no other has
-    ways = [[*each] for each in combinations(range(count), products) if {*alone} <= {*each}]
+    ways = [[*each] for each in combinations(range(count), products)]
     ways.sort(key=lambda each: -abs(np.linalg.det(active[:, each])))
     start = _solved(np.vstack([active, mean]), ways[0])
-    moving = np.ones(start.shape, dtype=bool)
-    moving[:, ways[0]] = False
-    moving[[k for k, j in enumerate(ways[0]) if j in alone]] = False
+    moving = ~np.isin(np.arange(count), ways[0])
 
     def moved(numbers: np.ndarray) -> np.ndarray:
-        exponents = np.where(np.isin(np.arange(count), ways[0]), start, 0.0)
-        exponents[moving] = numbers
+        exponents = start.copy()
+        exponents[:, moving] = numbers.reshape(products + 1, -1)
         return exponents
 
-    fit = least_squares(lambda numbers: left(moved(numbers)), start[moving], max_nfev=STEPS)
-    free = target.criterion(fit.fun, len(_degrees(products, degree)) + len(fit.x))
+    fit = least_squares(
+        lambda numbers: left(moved(numbers)), start[:, moving].ravel(), max_nfev=STEPS
+    )
+    free = target.criterion(fit.fun, len(_degrees(variables, degree)) + len(fit.x))
     best, found = np.inf, None
     for way in ways:
         if abs(np.linalg.det(active[:, way])) > SINGULAR:
@@ -243,12 +260,12 @@ def _reduced(
             if np.max(np.abs(exponents)) > LARGEST:
                 continue
             criterion = min(
-                target.criterion(left(exponents, lower), len(_degrees(products, lower)))
+                target.criterion(left(exponents, lower), len(_degrees(variables, lower)))
                 for lower in range(2, degree + 1)
             )
             charged = criterion + target.charged(exponents)
             if criterion < free and charged < best:
-                best, found = charged, Similarity(exponents[-1], exponents[:-1], target.equal)
+                best, found = charged, exponents
     return best, found
 
 

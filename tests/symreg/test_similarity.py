@@ -79,11 +79,17 @@ def test_columns_without_a_logarithm_stay_alone():
     rng = np.random.default_rng(0)
     X = rng.uniform(0.5, 2.5, (300, 5))
     X[:, 3] = rng.uniform(-2, 2, 300)
-    found = similarity(X, X[:, 0] * (1 + X[:, 1] / X[:, 2] ** 2 + X[:, 3] ** 2) / X[:, 4])
-    assert found.front[3] == 0
-    assert np.count_nonzero(found.products[:, 3]) == 1
-    alone = found.products[found.products[:, 3] == 1][0]
-    assert np.count_nonzero(alone) == 1
+    a, b, c, d, f = X.T
+    one, alone = [0, -0.5, 1, 0, 0], [0, 0, 0, 1, 0]
+    # the column matters, alone or not, and is idle
+    for y, front, products in (
+        (a * (1 + b / c**2 + d**2) / f, [1, 0, 0, 0, -1], [one, alone]),
+        (a**2 * b / c * np.sin(d), [2, 1, -1, 0, 0], [alone]),
+        (a * (1 + b / c**2) / f, [1, 0, 0, 0, -1], [one, alone]),
+    ):
+        found = similarity(X, y)
+        assert found.front.tolist() == front
+        assert found.products.tolist() == products
 
 
 def test_values_are_those_of_the_expressions():
