@@ -50,7 +50,7 @@ LIMITS = {
     # constants as one reads them, products of powers in place of columns (every drawn law of four
     # to seven columns without noise, half of them before, in a twelfth of the time)
     "symreg": {
-        "code_lines": 18066,
+        "code_lines": 18073,
         "options": 121,
         "bare_numbers": 211,
         "imports_in_functions": 26,

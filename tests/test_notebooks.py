@@ -183,8 +183,12 @@ def disagreement(shown, found, within):
     network decides one number in five may differ by more: an R² near zero differs between seeds by
     more than itself.
     """
-    # NumPy sets a shorter number of an array apart from its comma
-    words = (re.sub(r" +(?=[],])", "", NUMBER.sub("#", text)).split() for text in (shown, found))
+    # a rule below a column is as long as its longest number; NumPy sets a shorter number of an
+    # array apart from its comma
+    words = (
+        re.sub(r"-{3,}", "---", re.sub(r" +(?=[],])", "", NUMBER.sub("#", text))).split()
+        for text in (shown, found)
+    )
     for pair in zip_longest(*words):
         if pair[0] != pair[1]:
             return pair

@@ -25,11 +25,7 @@ def lacking(formula: sympy.Expr, operators: Collection[str]) -> str | None:
     if formula.is_Add:
         needed.append(_one_of(SUMS, operators))
     elif formula.is_Mul:
-        above = [
-            not (part.is_Pow and part.exp.is_number and part.exp < 0) for part in _own(formula)
-        ]
-        # a number in front is free, and a/b has no product
-        if above.count(True) > 1 or above.count(False) > 1:
+        if len(_own(formula)) > 1:  # a number in front is free
             needed.append(_one_of(PRODUCTS, operators))
     elif formula.is_Pow:
         needed += _of_power(formula.exp, operators)
