@@ -12,7 +12,7 @@ Sources: Constantine, del Rosario & Iaccarino, arXiv:1605.07974 (laws as ridge f
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -20,6 +20,7 @@ import sympy
 from numpy.polynomial import chebyshev
 from scipy.optimize import least_squares
 
+from symreg.enumeration.rational import exponents_up_to
 from symreg.projection.bases import exponent_of
 
 MOST_PRODUCTS = 3
@@ -252,7 +253,7 @@ def _reduced(
     fit = least_squares(
         lambda numbers: left(moved(numbers)), start[:, moving].ravel(), max_nfev=STEPS
     )
-    free = target.criterion(fit.fun, len(_degrees(variables, degree)) + len(fit.x))
+    free = target.criterion(fit.fun, len(exponents_up_to(variables, degree)) + len(fit.x))
     best, found = np.inf, None
     for way in ways:
         if abs(np.linalg.det(active[:, way])) > SINGULAR:
@@ -260,7 +261,7 @@ def _reduced(
             if np.max(np.abs(exponents)) > LARGEST:
                 continue
             criterion = min(
-                target.criterion(left(exponents, lower), len(_degrees(variables, lower)))
+                target.criterion(left(exponents, lower), len(exponents_up_to(variables, lower)))
                 for lower in range(2, degree + 1)
             )
             charged = criterion + target.charged(exponents)
@@ -281,16 +282,6 @@ def _effective(weights: np.ndarray) -> float:
     return float(np.sum(weights) ** 2 / np.sum(weights**2))
 
 
-def _degrees(count: int, most: int) -> np.ndarray:
-    """(term, column) exponents of a polynomial."""
-    terms = [
-        np.bincount(np.array(chosen, dtype=int), minlength=count)
-        for degree in range(most + 1)
-        for chosen in combinations_with_replacement(range(count), degree)
-    ]
-    return np.array(terms)
-
-
 def _degree(count: int, terms: float, most: int) -> int:
     """The largest of polynomials with at most so many terms."""
     return max((d for d in range(most + 1) if comb(count + d, d) <= terms), default=0)
@@ -306,14 +297,14 @@ def _unit(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _polynomial(columns: np.ndarray, degree: int) -> np.ndarray:
     """(row, term) products of Chebyshev's polynomials of columns."""
     values = chebyshev.chebvander(_unit(columns)[0], degree)
-    terms = _degrees(columns.shape[1], degree)
+    terms = exponents_up_to(columns.shape[1], degree)
     return np.prod([values[:, j, own] for j, own in enumerate(terms.T)], axis=0)
 
 
 def _slopes(columns: np.ndarray, degree: int) -> list[np.ndarray]:
     """(row, term) derivatives of the same by every column."""
     unit, half = _unit(columns)
-    values, terms = chebyshev.chebvander(unit, degree), _degrees(columns.shape[1], degree)
+    values, terms = chebyshev.chebvander(unit, degree), exponents_up_to(columns.shape[1], degree)
     # the derivative of every polynomial, as a sum of them
     slopes = values[..., :-1] @ chebyshev.chebder(np.eye(degree + 1)) / half[:, None]
     return [
