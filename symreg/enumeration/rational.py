@@ -8,6 +8,7 @@ does not need are dropped one by one; what remains is fitted as p/q.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -97,14 +98,17 @@ def monomials(X: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return np.prod(X[:, None, :] ** exponents[None], axis=2)
 
 
+@cache
 def exponents_up_to(variables: int, degree: int) -> np.ndarray:
-    """(term, variable) of all monomials of a total degree and below."""
+    """(term, variable) of all monomials of a total degree and below; to be read alone."""
     exponents = [
         np.bincount(chosen, minlength=variables)
         for total in range(degree + 1)
         for chosen in combinations_with_replacement(range(variables), total)
     ]
-    return np.array([np.zeros(variables, int) if not len(e) else e for e in exponents], dtype=int)
+    whole = np.array([np.zeros(variables, int) if not len(e) else e for e in exponents], dtype=int)
+    whole.setflags(write=False)
+    return whole
 
 
 class Exact(NamedTuple):
