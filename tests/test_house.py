@@ -48,11 +48,12 @@ LIMITS = {
     # with noise, a quarter without), columns that are products of others, errors of counts, a limit
     # that holds for the judging too, simple numbers in what is predicted, formulas factored,
     # constants as one reads them, products of powers in place of columns (every drawn law of four
-    # to seven columns without noise, half of them before, in a twelfth of the time)
+    # to seven columns without noise, half of them before, in a twelfth of the time),
+    # errors of one size
     "symreg": {
-        "code_lines": 18073,
+        "code_lines": 18080,
         "options": 121,
-        "bare_numbers": 211,
+        "bare_numbers": 212,
         "imports_in_functions": 26,
         "modules_in_cycles": 0,
     },

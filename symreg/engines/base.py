@@ -16,7 +16,7 @@ from orbits.statistics import TINY
 from symreg.enumeration.screening import important_columns
 from symreg.fit.errors import ROUNDED, rounding_left
 from symreg.fit.expansions import smooth_probability
-from symreg.fit.noise import misfit_probability
+from symreg.fit.noise import hump_probability, misfit_probability
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
@@ -296,7 +296,7 @@ def explains_all(
     if np.mean(residuals**2) < rounding(y) ** 2:
         return False
     chance = misfit_probability(residuals, samples)
-    if chance is None or chance <= CHANCE:
+    if chance is None or min(chance, hump_probability(residuals)) <= CHANCE:
         return False
     form, numbers = skeleton(expression)
     law = Law(form, tuple(numbers), 0.0, 0.0, 0, "")

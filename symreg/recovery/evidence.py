@@ -17,7 +17,7 @@ from symreg.fit.expansions import (
     expansion_of,
     smooth_probability,
 )
-from symreg.fit.noise import LARGEST, misfit_probability, smooth_mean_square
+from symreg.fit.noise import LARGEST, hump_probability, misfit_probability, smooth_mean_square
 from symreg.fit.predictable import MOST_COLUMNS, predictable
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
@@ -43,6 +43,7 @@ class Evidence:
         range_ratio: the same at the ends of the range, the largest over the features.
         misfit_p: chance of a misfit this smooth in unstructured errors.
         misfit: rms of the smooth misfit.
+        one_hump_p: chance of so few errors near zero; one where rows share errors.
         error: rms error, relative to the target's size.
         worst: the largest error of a row, likewise.
         rounding: what rounding of the printed numbers leaves, likewise.
@@ -57,6 +58,7 @@ class Evidence:
     range_ratio: float | None = math.nan
     misfit_p: float | None = math.nan
     misfit: float = math.nan
+    one_hump_p: float = 1.0
     error: float = math.nan
     worst: float = math.nan
     rounding: float = EXACT
@@ -113,7 +115,7 @@ def evidence_of(
     least = max(error_left(numbers, EXACT), printed(whole.y), floor)
     if any(is_single(column) for column in whole.measured.T):
         least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
-    chance = misfit_probability(residuals, whole)
+    chance, one_hump = misfit_probability(residuals, whole), 1.0
     single = whole.without_copies()
     if expanded and chance is not None and single.n_effective == len(single.y):
         # what only the formula misses is no outlier
@@ -121,6 +123,7 @@ def evidence_of(
         own = [i for i, name in enumerate(rows.features) if name in _names(refit)]
         X = rows.measured if len(rows.features) <= MOST_COLUMNS else rows.X[:, own]
         free = predictable(refit.residuals(rows), X)[0]
+        one_hump = hump_probability(refit.residuals(single))
         # the least of three
         chance = min(1.0, 3 * min(chance, smooth_probability(refit, single), free))
     expansion = gap = None
@@ -131,7 +134,7 @@ def evidence_of(
         # near zero a target's rounding is no small share of it
         1.0 if np.max(errors) <= EXACT else _carried(law, whole),
         chance,
-        float(np.sqrt(max(smooth_mean_square(residuals, whole), 0.0))),
+        float(np.sqrt(max(smooth_mean_square(residuals, whole), 0.0))), one_hump,
         error, float(np.max(errors)), least, numbers, expansion,
     )  # fmt: skip
     values = len(np.unique(whole.y))

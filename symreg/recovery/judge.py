@@ -102,6 +102,9 @@ def _no_expansion(evidence: Evidence, saved: float | None) -> list[Gate]:
     if evidence.gap is not None:
         place = f"two, below and above {evidence.gap.feature} = {evidence.gap.value:.4g}"
         gates.append(stated("no break", False, "one formula for all rows", place))
+    if evidence.one_hump_p < THRESHOLDS.misfit_p and evidence.error > evidence.rounding:
+        told = f"commonest at one size, of both signs (p {evidence.one_hump_p:.1g})"
+        gates.append(stated("errors", False, "commonest near zero, as noise is", told))
     return gates
 
 
