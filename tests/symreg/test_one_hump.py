@@ -30,13 +30,29 @@ def test_errors_of_any_kind_and_of_unequal_sizes_are_commonest_near_zero(kind, r
     assert hump_probability(errors) > THRESHOLDS.misfit_p
 
 
-@pytest.mark.parametrize("rows", [300, 1000])
-def test_a_wave_that_turns_too_fast_and_two_kinds_of_rows_are_not(rows):
+@pytest.mark.parametrize("rows", [12, 60, 512])
+def test_uniform_errors_the_least_favourable_are_refused_as_rarely_as_asked(rows):
     rng = np.random.default_rng(rows)
-    x, z = rng.uniform(0, 10, (2, rows))
-    wave = np.cos(x * (x + z) * (x**2 * z + 3))
-    kinds = rng.choice([-1, 1], rows) + 0.2 * rng.standard_normal(rows)
-    assert hump_probability(wave) < THRESHOLDS.misfit_p
+    chances = [hump_probability(rng.uniform(-1, 1, rows)) for _ in range(20000)]
+    refused = sum(chance < THRESHOLDS.misfit_p for chance in chances)
+    assert refused <= 2 * len(chances) * THRESHOLDS.misfit_p
+
+
+@pytest.mark.parametrize(
+    ("rows", "noise", "least", "most"),
+    [(100, 0, 0.02, 0.06), (300, 0, 0.83, 0.92), (512, 0, 0.99, 1), (512, 0.2, 0, 0.04)],
+)
+def test_how_often_a_cosine_of_any_phase_is_seen(rows, noise, least, most):
+    rng = np.random.default_rng(rows)
+    phases = rng.uniform(0, 2 * np.pi, (1000, rows))
+    tables = np.cos(phases) + noise * rng.standard_normal(phases.shape)
+    seen = np.mean([hump_probability(errors) < THRESHOLDS.misfit_p for errors in tables])
+    assert least <= seen <= most
+
+
+def test_two_kinds_of_rows_are_seen():
+    rng = np.random.default_rng(0)
+    kinds = rng.choice([-1, 1], 300) + 0.2 * rng.standard_normal(300)
     assert hump_probability(kinds) < THRESHOLDS.misfit_p
 
 
