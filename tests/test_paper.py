@@ -17,7 +17,9 @@ STANDS = {
     "These are 141 networks": ("notebooks/explanation/probes.md", "141 networks of 47"),
     "19 of them have the force": ("notebooks/explanation/probes.md", "19 are right on 95%"),
     "Nineteen published or usual probes": ("notebooks/explanation/probes.md", "Here 19 of them"),
-    "115 of the 120 laws": ("README.md", "115 of the 120 laws"),
+    "342 of 360 tables of FastSRB's 120 laws": (
+        "README.md", "342 of 360 tables of FastSRB's 120 laws"
+    ),
     "mass to 0.02 % and its place to 0.0075 degrees": (
         "README.md", "mass to 0.02 % and its place to 0.0075 degrees"
     ),
