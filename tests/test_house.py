@@ -51,7 +51,7 @@ LIMITS = {
     # to seven columns without noise, half of them before, in a twelfth of the time),
     # errors of one size
     "symreg": {
-        "code_lines": 18080,
+        "code_lines": 18082,
         "options": 121,
         "bare_numbers": 212,
         "imports_in_functions": 26,

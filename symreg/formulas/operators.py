@@ -30,7 +30,9 @@ def lacking(formula: sympy.Expr, operators: Collection[str]) -> str | None:
     elif formula.is_Pow:
         needed += _of_power(formula.exp, operators)
     else:
-        needed.append(_one_of((formula.func.__name__,), operators))
+        squares = isinstance(formula, sympy.Abs) and {"square", "*"} & set(operators)
+        roots = ("sqrt", "^") if squares else ()  # of a square sympy writes as |x|
+        needed.append(_one_of((formula.func.__name__, *roots), operators))
     return next(filter(None, needed), None)
 
 

@@ -53,7 +53,8 @@ def test_what_is_made_with_some_operators_needs_no_other(made):
         ("tanh(x)", "* + exp", "tanh"), ("x**y", "* exp", "^"), ("x**3", "square", "*"),
         ("2.5*x", "sin", None), ("x**4", "square", None), ("1.3*x - 2*y", "-", None),
         ("x**1.5", "* sqrt", None), ("3/x**2", "inv *", None),
-        ("x/y", "inv +", "*"),
+        ("x/y", "inv +", "*"), ("Abs(cos(x))**(17/5)", "cos square ^", None),
+        ("Abs(cos(x))", "cos sqrt *", None), ("Abs(cos(x))", "cos square", "Abs"),
     ],
 )  # fmt: skip
 def test_the_operator_that_is_lacking_is_named(text, operators, missing):
