@@ -150,7 +150,8 @@ def hump_probability(errors: np.ndarray) -> float:
     unequal they are. Of less the commonest have one size and both signs: a term is missing that
     turns too fast to be seen in any feature, or two kinds of rows are one.
     """
-    kurtosis = np.mean(errors**4) / np.mean(errors**2) ** 2
+    squares = (errors / (np.max(np.abs(errors)) or 1.0)) ** 2  # of any unit: of 1e-90 and 1e136
+    kurtosis = np.mean(squares**2) / np.mean(squares) ** 2 if np.any(errors) else UNIFORM
     return float(ndtr((kurtosis - UNIFORM) / ITS_DEVIATION * np.sqrt(len(errors))))
 
 

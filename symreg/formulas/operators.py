@@ -30,9 +30,8 @@ def lacking(formula: sympy.Expr, operators: Collection[str]) -> str | None:
     elif formula.is_Pow:
         needed += _of_power(formula.exp, operators)
     else:
-        squares = isinstance(formula, sympy.Abs) and {"square", "*"} & set(operators)
-        roots = ("sqrt", "^") if squares else ()  # of a square sympy writes as |x|
-        needed.append(_one_of((formula.func.__name__, *roots), operators))
+        root = isinstance(formula, sympy.Abs) and {"square", "*"} & set(operators)  # √(x²) is |x|
+        needed.append(_one_of((formula.func.__name__, *(("sqrt", "^") if root else ())), operators))
     return next(filter(None, needed), None)
 
 

@@ -81,7 +81,7 @@ def _agreement(finding: Finding) -> Gate:
 
 
 def _no_expansion(evidence: Evidence, saved: float | None) -> list[Gate]:
-    """A law leaves what no polynomial explains, or rounding, and is shorter than one."""
+    """A law leaves noise that no polynomial explains, or rounding, and is shorter than one."""
     gates = []
     if saved is not None:
         clearly = CLEARLY_BETTER / 2  # as any other formula must be, to be a rival no more

@@ -50,6 +50,14 @@ def test_how_often_a_cosine_of_any_phase_is_seen(rows, noise, least, most):
     assert least <= seen <= most
 
 
+def test_units_do_not_matter_and_no_errors_are_none_of_one_size():
+    errors = np.random.default_rng(0).standard_normal(100)
+    with np.errstate(all="raise", under="ignore"):
+        for unit in (1e-90, 1e136):
+            assert hump_probability(unit * errors) == pytest.approx(hump_probability(errors))
+        assert hump_probability(np.zeros(100)) == pytest.approx(0.5)
+
+
 def test_two_kinds_of_rows_are_seen():
     rng = np.random.default_rng(0)
     kinds = rng.choice([-1, 1], 300) + 0.2 * rng.standard_normal(300)
