@@ -9,13 +9,14 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import sympy
 
 from orbits.time_limit import limited
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,14 @@ def names_of(text: str, limits: Limits = TYPED) -> set[str]:
     return names - FUNCTIONS.keys() - CONSTANTS.keys()
 
 
-def algebra(text: str, seconds: float = SECONDS) -> AbstractContextManager[None]:
-    """A limit on the computing time that sympy spends on a formula.
+def algebra(text: str, call: Callable[[], T], seconds: float = SECONDS) -> T:
+    """What a call returns, in the computing time that sympy may spend on a formula.
 
     Raises:
         TooLongError: names the formula.
     """
     message = f"the formula {shown(text)} takes sympy longer than {seconds:g} s; write it simpler."
-    return limited(seconds, message)
+    return limited(seconds, message, call)
 
 
 def parse_expression(text: str, symbols: Symbols = None, limits: Limits = TYPED) -> sympy.Expr:
@@ -155,8 +156,7 @@ def parse_expression(text: str, symbols: Symbols = None, limits: Limits = TYPED)
     """
     tree = syntax_of(text, limits)
     try:
-        with algebra(text):
-            return _Reader(text, symbols, limits).read(tree)[0]
+        return algebra(text, lambda: _Reader(text, symbols, limits).read(tree)[0])
     except (ZeroDivisionError, OverflowError):
         raise ValueError(f"the formula {shown(text)} has no finite value.") from None
     except RecursionError:

@@ -62,13 +62,11 @@ class Formula(ForceLaw):
 
     @property
     def linear_in_gm(self) -> bool:
-        with algebra(self.text):
-            return super().linear_in_gm
+        return algebra(self.text, lambda: super(Formula, self).linear_in_gm)
 
     @property
     def scales(self) -> tuple[str, ...]:
-        with algebra(self.text):
-            return super().scales
+        return algebra(self.text, lambda: super(Formula, self).scales)
 
     def gm_unit(self) -> None:
         """None: the units of its constants are unknown."""
@@ -78,8 +76,7 @@ class Formula(ForceLaw):
         return _expression(self.text, tuple(name for name, _ in self.constants))
 
     def numeric_expression(self) -> sympy.Expr:
-        with algebra(self.text):
-            return super().numeric_expression()
+        return algebra(self.text, super().numeric_expression)
 
     def potential(self, r: Any, gm: Any) -> Any:
         """Work against the attraction from 1 au to `r`; zero at 1 au."""
@@ -125,8 +122,7 @@ def _expression(text: str, named: tuple[str, ...]) -> sympy.Expr:
     known = {RADIUS, GM_SYMBOL, *map(parameter, named)}
     open_ones = sorted(formula.free_symbols - known, key=str)
     if GM_SYMBOL not in formula.free_symbols:
-        with algebra(text):
-            strengths = [symbol for symbol in open_ones if is_proportional(formula, symbol)]
+        strengths = algebra(text, lambda: [s for s in open_ones if is_proportional(formula, s)])
         if len(strengths) == 1:
             formula = formula.subs(strengths[0], GM_SYMBOL)
             open_ones.remove(strengths[0])

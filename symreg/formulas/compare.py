@@ -145,8 +145,9 @@ def decided(
     """The comparison of two formulas in limited time; names that are in neither do no harm."""
     began = time.monotonic()
     try:
-        with limited(limit, "it takes too long"):
-            answer = decide(first, second, variables, domain, margin)
+        answer = limited(
+            limit, "it takes too long", lambda: decide(first, second, variables, domain, margin)
+        )
     except TooLongError:
         answer = Comparison(
             UNDECIDED, f"no decision within {limit:g} s of computing.", margin=margin

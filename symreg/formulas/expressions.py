@@ -44,10 +44,8 @@ def normal_form(expression: sympy.Expr) -> sympy.Expr:
     Raises:
         TooLongError: if sympy takes longer than for any useful formula.
     """
-    with limited(
-        SECONDS, f"sympy takes longer than {SECONDS:g} s for a formula; write it simpler."
-    ):
-        return _normal_form(expression)
+    message = f"sympy takes longer than {SECONDS:g} s for a formula; write it simpler."
+    return limited(SECONDS, message, lambda: _normal_form(expression))
 
 
 def _normal_form(expression: sympy.Expr) -> sympy.Expr:

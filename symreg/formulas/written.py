@@ -11,6 +11,7 @@ support.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 import sympy
@@ -84,19 +85,21 @@ def simplest(formula: sympy.Expr, samples: Samples) -> sympy.Expr:
     size = np.maximum(np.abs(values), np.sqrt(np.mean(values**2)))
     best = _exact_where_simple(formula)
     length = _length(best)
-    try:
-        with limited(SECONDS, "it takes too long"):
-            for other in _ways(formula):
-                shorter = _length(other)
-                if shorter >= length or other.has(sympy.nan, sympy.zoo, sympy.oo, sympy.I):
-                    continue
-                if "pi" in samples.names and other.has(sympy.pi):
-                    continue
-                apart = np.abs(evaluate(other, samples.names, samples.X) - values)
-                if np.all(apart <= SAME * size):
-                    best, length = other, shorter
-    except TooLongError:
-        pass
+
+    def shorten() -> None:
+        nonlocal best, length
+        for other in _ways(formula):
+            shorter = _length(other)
+            if shorter >= length or other.has(sympy.nan, sympy.zoo, sympy.oo, sympy.I):
+                continue
+            if "pi" in samples.names and other.has(sympy.pi):
+                continue
+            apart = np.abs(evaluate(other, samples.names, samples.X) - values)
+            if np.all(apart <= SAME * size):
+                best, length = other, shorter
+
+    with suppress(TooLongError):
+        limited(SECONDS, "it takes too long", shorten)
     return best
 
 

@@ -1,5 +1,7 @@
 """Formulas from users: read as mathematics, never run."""
 
+import signal
+import sys
 import time
 
 import numpy as np
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from orbits.expressions import algebra, parse_expression
 from orbits.forces import parse_law
 from orbits.simulators.integrate import integrate
-from orbits.time_limit import TooLongError
+from orbits.time_limit import TooLongError, limited
 from orbits.units import GM_SUN
 
 r, k = sympy.symbols("r k", positive=True)
@@ -93,9 +95,49 @@ def test_hostile_formulas_are_refused_in_one_short_line(text):
 def test_algebra_that_takes_too_long_is_stopped():
     x = sympy.symbols("x0:9", positive=True)
     began = time.monotonic()
-    with pytest.raises(TooLongError, match=r"longer than 0\.2 s"), algebra("k*r", 0.2):
-        sympy.expand(sum(x) ** 40)
+    with pytest.raises(TooLongError, match=r"longer than 0\.2 s"):
+        algebra("k*r", lambda: sympy.expand(sum(x) ** 40), 0.2)
     assert time.monotonic() - began < 30
+
+
+def fired(call, chosen):
+    """A call under a limit whose signal comes at one step of this module's lines, by its number, or
+    at all; what came out, and how many steps there were."""
+    steps = 0
+
+    def trace(frame, event, argument):
+        nonlocal steps
+        if frame.f_code.co_filename != limited.__code__.co_filename:
+            return None
+        frame.f_trace_opcodes = True
+        if signal.getsignal(signal.SIGVTALRM) is not signal.SIG_DFL:  # its own, not the default
+            if chosen in (steps, "all"):
+                signal.raise_signal(signal.SIGVTALRM)
+            steps += 1
+        return trace
+
+    earlier = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        outcome = limited(100, "stopped", call)
+    except ValueError as error:  # of the call, or a TooLongError
+        outcome = str(error)
+    finally:
+        sys.settrace(earlier)
+    return outcome, steps
+
+
+def nested():
+    return limited(50, "stopped", lambda: "done")
+
+
+@pytest.mark.parametrize("call", [lambda: "done", nested, lambda: int("a")])
+def test_time_that_is_up_at_any_step_of_the_end_leaves_nothing_outside(call):
+    whole, steps = fired(call, None)
+    outcomes = [fired(call, chosen)[0] for chosen in ("all", *range(steps))]
+    assert {*outcomes} == {whole, "stopped"}
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+    assert signal.getsignal(signal.SIGVTALRM) is signal.SIG_DFL
 
 
 @given(st.text(max_size=30))
