@@ -27,6 +27,7 @@ def enter(program: str) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):  # one of ASCII alone shows \xb7 for a dot
         sys.stdout.reconfigure(errors="backslashreplace")
 
+    os.environ["MPLBACKEND"] = "agg"  # commands draw into files; a user's backend may not be here
     # where no home can be written to, it says so in three lines, and draws all the same
     logging.getLogger("matplotlib").addHandler(logging.NullHandler())
     process, leave = os.getpid(), os._exit

@@ -1,7 +1,8 @@
 """Pictures of datasets; every function draws into an `Axes` and returns it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,18 @@ from orbits.options import checked
 from orbits.palette import COLORS, LEGEND
 
 
+@contextmanager
+def own_style() -> Iterator[Any]:
+    """Give `matplotlib.pyplot`, by its own settings, to a block that draws: with a user's, as
+    text.usetex without LaTeX, there may be no picture."""
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context():
+        plt.matplotlib.rcdefaults()
+        yield plt
+
+
+@own_style()
 @checked
 def plot_orbits(data: Data, orbits: int = PlotConfig.orbits, ax: Any = None) -> Any:
     """Trajectories in the plane of the first two axes, the attracting centre marked.
@@ -74,6 +87,7 @@ def _title(data: xr.Dataset, count: int) -> str:
     return title + ("\n(3-D, projected on the x-y plane)" if data.sizes["axis"] == 3 else "")
 
 
+@own_style()
 @checked
 def plot_phase_portrait(data: Data, orbits: int = PlotConfig.orbits, ax: Any = None) -> Any:
     """Radial speed against separation: a closed curve for a bound orbit.
@@ -97,6 +111,7 @@ def plot_phase_portrait(data: Data, orbits: int = PlotConfig.orbits, ax: Any = N
     return ax
 
 
+@own_style()
 @checked
 def plot_energy_drift(data: Data, orbits: int = PlotConfig.orbits, ax: Any = None) -> Any:
     """Largest departure so far of each orbit's energy, over its largest kinetic energy.
@@ -136,6 +151,7 @@ def plot_energy_drift(data: Data, orbits: int = PlotConfig.orbits, ax: Any = Non
     return ax
 
 
+@own_style()
 def plot_forces(table: pd.DataFrame, ax: Any = None) -> Any:
     """Attraction against distance from force samples, with the true law's where known."""
     ax = new_axes() if ax is None else ax
@@ -206,21 +222,20 @@ def save_figure(data: Data, out: str, orbits: int = PlotConfig.orbits) -> None:
     Raises:
         ValueError: if there is no complete dataset, or the file's ending is no picture's.
     """
-    from matplotlib.figure import Figure
-
-    known = sorted(Figure().canvas.get_supported_filetypes())
-    ending = str(out).rsplit(".", 1)[-1].lower()
-    if ending not in known:
-        raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
-    data = as_dataset(data)
-    panels = [plot_orbits, plot_phase_portrait]
-    if known_law(data.attrs["law"]) is not None:
-        panels.append(plot_energy_drift)
-    figure = Figure(figsize=(16 / 3 * len(panels), 4.8), layout="constrained")
-    for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
-        panel(data, orbits, axes)
-    with written_aside(out) as aside:
-        figure.savefig(aside, dpi=120, format=ending)
+    with own_style() as plt:
+        known = sorted(plt.Figure().canvas.get_supported_filetypes())
+        ending = str(out).rsplit(".", 1)[-1].lower()
+        if ending not in known:
+            raise ValueError(f"{out}: cannot draw a {ending!r} file; known: {', '.join(known)}.")
+        data = as_dataset(data)
+        panels = [plot_orbits, plot_phase_portrait]
+        if known_law(data.attrs["law"]) is not None:
+            panels.append(plot_energy_drift)
+        figure = plt.Figure(figsize=(16 / 3 * len(panels), 4.8), layout="constrained")
+        for panel, axes in zip(panels, figure.subplots(1, len(panels)), strict=True):
+            panel(data, orbits, axes)
+        with written_aside(out) as aside:
+            figure.savefig(aside, dpi=120, format=ending)
 
 
 def _some(data: xr.Dataset, orbits: int) -> xr.Dataset:
@@ -240,6 +255,5 @@ def _relative(some: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 def new_axes() -> Any:
     """Axes in a new figure, for a notebook."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(5, 5), layout="constrained")[1]
+    with own_style() as plt:
+        return plt.subplots(figsize=(5, 5), layout="constrained")[1]

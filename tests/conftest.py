@@ -121,6 +121,22 @@ def at_the_door():
 
 
 @pytest.fixture
+def broken_style():
+    """A matplotlibrc with which nothing can be drawn here: LaTeX that is not there, and more."""
+    import matplotlib as mpl
+
+    broken = {
+        "text.usetex": True, "text.latex.preamble": r"\nonsense", "figure.hooks": ["nowhere:hook"],
+        "figure.dpi": 1e6, "savefig.dpi": 1e6, "savefig.format": "none", "font.size": 1e4,
+        "axes.formatter.limits": [0, 0], "axes.xmargin": 1e9, "figure.autolayout": True,
+    }  # fmt: skip
+    with mpl.rc_context(broken):
+        yield
+        left = {name: mpl.rcParams[name] for name in broken}
+        assert left == broken, "a user's own settings stay"
+
+
+@pytest.fixture
 def add_variant(tmp_path, monkeypatch):
     """Lay a file into a folder that a package looks through; gone when the test ends."""
 

@@ -1,6 +1,7 @@
 """What every result shows of itself."""
 
 import warnings
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +14,9 @@ import symreg
 import worldmodel
 from orbits.printing import html_table
 from symreg.recovery.result import Recovery
+from symreg.weighing.plot import plot_weighing
+from symreg.weighing.records import CurvePoint, Mass
+from worldmodel.plot import save_figure
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +124,24 @@ def test_every_plot_gives_its_axes(law, held_out, verlet):
         orbits.plot_phase_portrait(held_out), worldmodel.plot_attention(maps),
     ):  # fmt: skip
         assert isinstance(drawn, Axes)
+
+
+def test_no_setting_of_a_users_loses_a_picture(law, held_out, verlet, broken_style, tmp_path):
+    kicked, far = (
+        worldmodel.probe(verlet, held_out, model_context=2, orbits=20, **what)
+        for what in ({"states": "kicked"}, {"readout": "far"})
+    )
+    maps, unit = np.full((1, 2, 4, 4), 0.25), {"mass": "M", "length": "au"}
+    weighed = [Mass(1, 0.9, 1.1, body="sun")], [CurvePoint(1, 1, 1, r=1)], "law", unit
+    for draw in (
+        law.plot, law.plot_pareto, kicked.plot, far.plot, partial(orbits.plot_orbits, held_out),
+        partial(orbits.plot_phase_portrait, held_out), partial(orbits.plot_energy_drift, held_out),
+        partial(worldmodel.plot_attention, maps),
+        partial(plot_weighing, *weighed),
+    ):  # fmt: skip
+        draw().figure.canvas.draw()
+    save_figure(worldmodel.plot_attention(maps).figure, tmp_path / "maps.png")
+    orbits.plot.save_figure(held_out, tmp_path / "orbits.png")
 
 
 def test_the_force_against_distance_shows_below_how_far_off_the_law_it_is():

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from orbits.files import written_aside
 from orbits.options import checked
 from orbits.palette import CYCLE, FAINT
-from orbits.plot import labelled, plain_ticks
+from orbits.plot import labelled, own_style, plain_ticks
 from worldmodel.config import AttentionConfig
 from worldmodel.source import Source
 
@@ -48,6 +48,7 @@ def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
     return axes.figure
 
 
+@own_style()
 def save_figure(figure: Figure, path: Path | str) -> None:
     """Write a figure as PNG, whole or not at all, and close it."""
     with written_aside(path) as aside:
@@ -55,6 +56,7 @@ def save_figure(figure: Figure, path: Path | str) -> None:
     plt.close(figure)
 
 
+@own_style()
 @checked
 def plot_attention(maps: np.ndarray, title: str = "") -> Axes:
     """A panel for each layer and head: the weight of every key for every query.

@@ -147,10 +147,6 @@ class Cache:
             return done
         return self._waiting.submit(self._made, path, title, function, inputs, options, self._pool)
 
-    def aside(self, title: str, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
-        """Have a function called whose result is not kept, by a worker if there are any."""
-        return self._waiting.submit(_called, self._pool, title, function, *arguments)
-
     def _made(
         self, path: str, title: str, function: Callable[..., str], inputs: tuple[Any, ...],
         options: dict[str, Any], pool: Executor | None,

@@ -19,14 +19,16 @@ from orbits.dataset import open_dataset
 from orbits.files import read_json, write_text, written_aside
 from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
+from orbits.plot import own_style
 from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
-from symreg.experiments.figures import FIGURES, Shown
+from symreg.experiments.figures import FIGURES, RunFigure, Shown
 from symreg.experiments.figures.law import beside_truth
 from symreg.experiments.result import Run
 from symreg.experiments.sentences import command_of, gate_table, readout_tables, undominated
 from symreg.recovery import words
 from symreg.recovery.gates import turning
+from symreg.recovery.guard import Guard
 from symreg.recovery.result import Quantity
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls import CONTROLS as PREDICTORS
@@ -35,8 +37,9 @@ DECIDING = ("law", "validity", "training")
 """Figures that come first."""
 
 
-def draw_figures(run: Run, config: RunConfig) -> None:
-    """Draw every figure that applies to a run into `figures/`, as PNG."""
+@own_style()
+def write_report(run: Run, config: RunConfig, guard: Guard) -> None:
+    """Draw every figure that applies to a run into `figures/`, as PNG, and write the page."""
     folder = run.folder
     tables = {n: ForceSamples.read(folder / "forces" / f"{n}.parquet").table for n in run.results}
     metrics = folder / "model" / "metrics.jsonl"
@@ -52,15 +55,20 @@ def draw_figures(run: Run, config: RunConfig) -> None:
         trained=_trained(config, folder),
     )
     for name, figure in FIGURES.items():
-        drawn = figure.draw(shown)
-        (folder / "figures" / f"{name}.json").unlink(missing_ok=True)
-        if drawn is None:
-            (folder / "figures" / f"{name}.png").unlink(missing_ok=True)
-            continue
-        save(drawn, folder, name)
-        if figure.states is not None:
-            text = json.dumps(figure.states(shown), separators=(",", ":"))
-            write_text(folder / "figures" / f"{name}.json", text)
+        for ending in ("json", "png"):
+            (folder / "figures" / f"{name}.{ending}").unlink(missing_ok=True)
+        guard.part(f"the figure {name}", partial(_draw, folder, figure, shown), None)
+    write_text(run.report, render(run, config))
+
+
+def _draw(folder: Path, figure: RunFigure, shown: Shown) -> None:
+    drawn = figure.draw(shown)
+    if drawn is None:
+        return
+    save(drawn, folder, figure.name)
+    if figure.states is not None:
+        text = json.dumps(figure.states(shown), separators=(",", ":"))
+        write_text(folder / "figures" / f"{figure.name}.json", text)
 
 
 def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:

@@ -147,7 +147,8 @@ class Run(Result):
         if self.world_model is not None and self.world_model.far is not None:
             lookups = {name: self.numbers("far", name) for name in self.lookups}
             parts.append(table(verdict_words.far_table(self.world_model.far, lookups)))
-        return "\n\n".join([*parts, *map(wrapped, self.sentences), f"Report: {self.report}"])
+        parts += map(wrapped, self.sentences)
+        return "\n\n".join([*parts, *[f"Report: {self.report}"] * self.report.exists()])
 
     @property
     def lookups(self) -> list[str]:

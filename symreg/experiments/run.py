@@ -12,7 +12,7 @@ from typing import Any
 import worldmodel
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset import open_dataset
-from orbits.files import of_json, read_json, write_json, write_text
+from orbits.files import of_json, read_json, write_json
 from orbits.forces import UNKNOWN, known_law
 from orbits.generation.recipe import resolve
 from orbits.options import keywords_of, options_from, with_options
@@ -31,8 +31,9 @@ from symreg.experiments.config import (
 )
 from symreg.experiments.own_data import of_data
 from symreg.experiments.own_model import OwnModel, in_memory, require_model
-from symreg.experiments.result import REPORT, VERDICT, Run, judged, limits_of
+from symreg.experiments.result import VERDICT, Run, judged, limits_of
 from symreg.experiments.verdict import NEWTONIAN
+from symreg.recovery.guard import Guard
 from worldmodel.accelerators import require_devices
 from worldmodel.controls import CONTROLS as PREDICTORS
 
@@ -93,22 +94,27 @@ def _run(config: RunConfig, model: Any, say: Progress) -> Run:
         config.write(keep.folder)
         (keep.folder / VERDICT).unlink(missing_ok=True)  # it says that a run is finished
         files = experiment(config, keep, model)
-        # drawing takes half a second to load: meanwhile
-        from symreg.experiments.report import draw_figures, render
-
         for future in files:
             future.result()
-        say("draw the figures and write the report")
-        result, limits = judged(config, keep.folder, keep.records), None
+        result = judged(config, keep.folder, keep.records)
         kind = result.world_model
         if kind is not None and kind.kind == NEWTONIAN:
-            limits = keep.aside("departures", limits_of, keep.folder, config.law)
-        draw_figures(result, config)
-        if kind is not None and limits is not None:
-            result = replace(result, world_model=replace(kind, limits=limits.result()))
-        write_text(result.folder / REPORT, render(result, config))
-        result.write()  # last, since the verdict marks a run as finished
+            kind = replace(kind, limits=limits_of(keep.folder, config.law))
+            result = replace(result, world_model=kind)
+        result.write()  # before pictures, which may fail
+        result.report.unlink(missing_ok=True)  # of an earlier time
+        say("draw the figures and write the report")
+        guard = Guard()
+        guard.part("the report", lambda: _report(result, config, guard), None)
+        for note in guard.notes:
+            say(f"the verdict is written; {note}")
     return result
+
+
+def _report(result: Run, config: RunConfig, guard: Guard) -> None:
+    from symreg.experiments.report import write_report  # drawing takes half a second to load
+
+    write_report(result, config, guard)
 
 
 def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:

@@ -23,6 +23,7 @@ from symreg.experiments.grid import Cell, Study, load_study
 from symreg.experiments.run import run
 from symreg.experiments.study_report import write_report
 from symreg.experiments.table import finished_run, table, write_table
+from symreg.recovery.guard import Guard
 
 STUDY = "study.json"
 
@@ -95,7 +96,10 @@ def run_study(source: str, config: StudyConfig) -> StudyResult:
     finally:
         frame = table(study, folder, errors)
         write_table(frame, folder)
-        write_report(study, folder, frame)
+        guard = Guard()
+        guard.part("the report", lambda: write_report(study, folder, frame, guard), None)
+        for note in guard.notes:
+            say(f"the table is written; {note}")
     return StudyResult(study, folder, frame, errors)
 
 

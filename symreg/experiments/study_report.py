@@ -1,17 +1,20 @@
 """The report of a study: figures as PNG, and one HTML page that needs nothing else."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from orbits.files import write_text, written_aside
+from orbits.plot import own_style
 from orbits.provenance import git_commit, versions
 from symreg.experiments.answer import MEASURES, answer, answer_table
 from symreg.experiments.grid import Study
 from symreg.experiments.report import embedded, environment, save
-from symreg.experiments.study_figure import measured
+from symreg.experiments.study_figure import StudyFigure, measured
 from symreg.experiments.verdict_words import KINDS
+from symreg.recovery.guard import Guard
 from symreg.recovery.words import IN_WORDS, number
 
 SHOWN = {
@@ -28,20 +31,28 @@ SHOWN = {
 """Columns of the page's table, out of all in results.csv."""
 
 
-def write_report(study: Study, folder: Path, frame: pd.DataFrame) -> None:
-    """Draw the figures into `figures/`, write `report.html`, and `summary.csv` if there is one."""
-    captions = {}
+@own_style()
+def write_report(study: Study, folder: Path, frame: pd.DataFrame, guard: Guard) -> None:
+    """Write `summary.csv` if there is one, draw the figures into `figures/`, and write
+    `report.html`."""
+    captions: dict[str, str] = {}
     summary: pd.DataFrame | None = None
     done = frame[frame["status"] == "done"]
     if study.figures is not None and not done.empty:
-        for name, (figure, caption) in study.figures.draw(done).items():
-            save(figure, folder, name)
-            captions[name] = caption
-        summary = study.figures.summary(done)
+        summary = guard.part("the summary", partial(study.figures.summary, done), None)
+        captions = guard.part("the figures", partial(_draw, study.figures, done, folder), {})
     if summary is not None:
         with written_aside(folder / "summary.csv") as aside:
             summary.to_csv(aside, index=False)
     write_text(folder / "report.html", render(study, folder, frame, captions, summary))
+
+
+def _draw(figures: StudyFigure, done: pd.DataFrame, folder: Path) -> dict[str, str]:
+    """Draw the figures; returns their captions by name."""
+    drawn = figures.draw(done)
+    for name, (figure, _) in drawn.items():
+        save(figure, folder, name)
+    return {name: caption for name, (_, caption) in drawn.items()}
 
 
 def render(

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from orbits.options import checked
 from orbits.palette import COLORS, CYCLE, LEGEND
-from orbits.plot import labelled
+from orbits.plot import labelled, own_style
 from orbits.printing import shortened
 from orbits.statistics import is_wide
 from symreg.formulas.expressions import complexity
@@ -32,6 +32,7 @@ class Law(Protocol):
     def predict(self, features: Mapping[str, Any]) -> np.ndarray: ...
 
 
+@own_style()
 def plot_law(law: Law) -> Axes:
     """The law with the rows it was fitted to, and below them the residuals, in per cent.
 

@@ -453,11 +453,11 @@ class Recovery(Result):
         Returns:
             The matplotlib `Axes`.
         """
-        from orbits.plot import new_axes
+        from orbits.plot import new_axes, own_style
         from symreg.recovery.plot import plot_pareto_front
 
-        axes = new_axes() if axes is None else axes
-        return plot_pareto_front(axes, {"searched": self})
+        with own_style():
+            return plot_pareto_front(new_axes() if axes is None else axes, {"searched": self})
 
     @property
     def mathml(self) -> str:

@@ -7,10 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from orbits.palette import COLORS, CYCLE
-from orbits.plot import plain_ticks
+from orbits.plot import own_style, plain_ticks
 from symreg.weighing.records import CurvePoint, Mass
 
 
+@own_style()
 def plot_weighing(
     masses: Sequence[Mass], curve: Sequence[CurvePoint], law: str, units: Mapping[str, str]
 ) -> Axes:

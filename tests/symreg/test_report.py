@@ -35,6 +35,20 @@ FIGURE = RunFigure("rows_of_each", "How many rows each law was read from.", draw
 """
 
 
+BROKEN_FIGURE = """
+from symreg.experiments.figures.base import RunFigure
+
+ERRORS = [KeyboardInterrupt, RuntimeError("no ink")]
+
+
+def draw(shown):
+    raise ERRORS.pop()
+
+
+FIGURE = RunFigure("broken", "None.", draw)
+"""
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """One run with a network that has hardly been trained: fast, and no law to find."""
@@ -103,6 +117,22 @@ def test_a_figure_of_ones_own_is_drawn_into_the_report(run, add_variant):
     assert picture.stat().st_size > 1000
     assert "How many rows each law was read from." in Run.read(run).report.read_text()
     picture.unlink()
+
+
+def test_no_picture_loses_a_run(run, add_variant, broken_style, capsys, monkeypatch):
+    before = {path.name for path in (run / "figures").iterdir()}
+    add_variant(symreg.experiments.figures, "broken", BROKEN_FIGURE)
+    assert main(["run", "--out", str(run), *OPTIONS]) == 0
+    said = capsys.readouterr().err
+    note = "the verdict is written; could not be computed, and left out: the figure broken ("
+    assert f"{note}RuntimeError: no ink)" in said
+    assert said.count("left out") == 1
+    assert {path.name for path in (run / "figures").iterdir()} == before
+    assert "figure-law" in Run.read(run).report.read_text()
+    assert main(["run", "--out", str(run), *OPTIONS]) == 130
+    assert Run.read(run).words, "written before the first picture"
+    monkeypatch.undo()
+    assert main(["run", "--out", str(run), *OPTIONS]) == 0
 
 
 def test_without_kicked_states_a_run_comes_to_its_end_and_claims_nothing(run, capsys):

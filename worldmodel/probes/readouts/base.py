@@ -97,10 +97,11 @@ class Reading:
         Args:
             axes: where to draw; by default a new figure.
         """
-        from orbits.plot import new_axes
+        from orbits.plot import new_axes, own_style
 
         kind = ReadOut if self.kind is None else self.kind
-        return kind.draw(self, new_axes() if axes is None else axes)
+        with own_style():
+            return kind.draw(self, new_axes() if axes is None else axes)
 
     def __str__(self) -> str:
         return self.text
