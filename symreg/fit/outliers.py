@@ -67,11 +67,11 @@ def outlying_rows(samples: Samples) -> np.ndarray:
     few = others if others.mean() <= MOST else none
     if others.any() and not few.any():
         # near a change of sign magnitudes are small by right
-        return _isolated(beyond(_beside_smooth(samples), X), X)
+        return _isolated(beyond(_beside_smooth(samples), X), samples)
     told &= y != 0
     off = np.zeros(len(y))
     off[told] = _beside_powers(samples.rows(told))
-    return _isolated(told & beyond(off, X) | few, X)
+    return _isolated(told & beyond(off, X) | few, samples)
 
 
 def _beside_smooth(samples: Samples) -> np.ndarray:
@@ -157,7 +157,7 @@ def concentrated(law: Law, samples: Samples, refit: Callable[..., Law]) -> tuple
 def missed(errors: np.ndarray, samples: Samples) -> np.ndarray:
     """(row,) whether a formula with these errors misses a row far more than the others."""
     far = beyond(errors, samples.measured, 0.0 if samples.unit is None else 1 / samples.unit)
-    alone = _isolated(far, samples.measured)
+    alone = _isolated(far, samples)
     # where most of them lie together it is the formula that is wrong
     return alone if 2 * alone.sum() >= far.sum() else np.zeros(len(far), dtype=bool)
 
@@ -184,12 +184,13 @@ def beyond(errors: np.ndarray, X: np.ndarray, given: float = 0.0) -> np.ndarray:
     return far
 
 
-def _isolated(outlying: np.ndarray, X: np.ndarray) -> np.ndarray:
+def _isolated(outlying: np.ndarray, samples: Samples) -> np.ndarray:
     """Those whose neighbours, in features and in the table, are no outliers; none if many."""
     if not outlying.any():
         return outlying
-    alone, ranks = outlying.copy(), ranks_of(X)
-    for where in (ranks, np.arange(len(outlying))[:, None]):
+    alone, ranks, numbers = outlying.copy(), ranks_of(samples.measured), samples.row_numbers
+    places = np.arange(len(outlying)) if numbers is None else np.argsort(np.argsort(numbers))
+    for where in (ranks, places[:, None].astype(float)):
         _, near = KDTree(where).query(where[outlying], NEIGHBOURS + 1)
         alone[outlying] &= outlying[near[:, 1:]].mean(axis=1) <= TOGETHER
     for rank in (*ranks.T, *(len(outlying) - 1 - ranks.T)):

@@ -31,6 +31,7 @@ from symreg.recovery.user_table import (
     assigned,
     full_headers,
     group_numbers,
+    in_own_order,
     in_written_names,
     label_columns,
     read_user_table,
@@ -110,7 +111,7 @@ class Problem:
         """Some of the samples, as they are counted in the table."""
         numbers = self.samples.row_numbers
         rows = np.arange(len(chosen)) if numbers is None else numbers
-        return named_rows(self.source, rows[chosen].tolist())
+        return named_rows(self.source, sorted(rows[chosen].tolist()))
 
     def spelt(self, config: RecoverConfig) -> RecoverConfig:
         """The options with columns in formulas as the samples spell them."""
@@ -252,8 +253,6 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         errors = ", ".join(f"{name} ({given})" for name, given in sigmas.items())
         notes += (f"constants are fitted by orthogonal distances, with the errors of {errors}",)
     notes += (unused,) * bool(unused)
-    if config.groups is None and (copies := len(samples.y) - samples.n_effective):
-        notes += (f"rows that repeat others ({copies} of {len(samples.y)}) count with them as one",)
     columns = {text: name for name, text in renamed.items()}
     values: tuple[str | int | float, ...] = ()
     if config.per_group:
@@ -362,7 +361,7 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         *filter(None, map(sigma_column, (config.sigma, config.trials, *sigmas.values()))),
     )
     labels = [name for name in (config.groups, config.per_group) if name and name not in numbers]
-    return read_user_table(
+    read = read_user_table(
         source,
         list(dict.fromkeys([*numbers, *labels])),
         config.seed,
@@ -370,6 +369,7 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         config.bad_rows,
         (*config.target, sigma_column(config.sigma) or ""),
     )
+    return in_own_order(read, config.target, labels)
 
 
 def _is_spelling(text: str, law: str | None) -> bool:

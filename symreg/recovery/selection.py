@@ -435,11 +435,17 @@ def agreeing_with(
 
 
 def alike(law: Law, selected: Law, samples: Samples) -> Callable[[Law], bool]:
-    """Whether a formula of the pool is the law.
+    """Whether a formula of the pool is the law, or has it as a special case, as every law is one
+    of a longer one: `as_good` counts neither as another.
 
     So is what was selected, however far its exponents move as the law's numbers are freed.
     """
-    return lambda other: other is selected or is_same_law(law, other, samples, EXPONENT_MARGIN)
+
+    def holds(other: Law) -> bool:
+        pairs = ((law, other), (other, law))
+        return any(is_same_law(*pair, samples, EXPONENT_MARGIN) for pair in pairs)
+
+    return lambda other: other is selected or holds(other)
 
 
 def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:

@@ -133,7 +133,7 @@ def samples_of(
         table[list(features)].to_numpy(dtype=float),
         y,
         tuple(features),
-        group_numbers(table, groups, features),
+        group_numbers(table, groups),
         target=target,
         row_numbers=table.index.to_numpy(),
     )
@@ -345,19 +345,39 @@ def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
     return factor if factor and away <= ALIKE * np.max(np.abs(values)) else None
 
 
-def group_numbers(
-    table: pd.DataFrame, groups: str | None, features: Sequence[str] = ()
-) -> np.ndarray:
-    """(row,) numbers of the groups: equal values of a column, or each row with its copies.
+def in_own_order(read: UserTable, targets: Sequence[str], labels: Sequence[str] = ()) -> UserTable:
+    """The rows without copies, in the order of what they hold.
 
-    Rows are copies if all of equal features are equal: what is measured twice differs somewhere.
+    What is drawn at random is then the same however rows and columns are ordered, and in any unit.
+    Rows are copies if all of equal targets, or of equal other columns, are equal: what is measured
+    twice differs somewhere. Else a table whose rows are all there so many times is one there once.
     """
-    if groups is not None:
-        return _ordered(table[groups])[1]
-    copies = table.duplicated()
-    if not copies.any() or not table.duplicated([*features]).equals(copies):
-        return np.arange(len(table))
-    return table.groupby([*table], sort=False, dropna=False).ngroup().to_numpy()
+    every = None if read.every is None else _ordered_rows(read.every, targets, labels)
+    table, notes = _ordered_rows(read.table, targets, labels), read.notes
+    if copies := len(read.table) - len(table):
+        rows = len(read.table)
+        notes += (f"rows that repeat others ({copies} of {rows}) count with them as one",)
+    return replace(read, table=table, every=every, notes=notes)
+
+
+def _ordered_rows(
+    table: pd.DataFrame, targets: Sequence[str], labels: Sequence[str]
+) -> pd.DataFrame:
+    if (copies := table.duplicated()).any():
+        own = [name for name in targets if name in table]
+        apart = (table[own], table.drop(columns=own))
+        place = (same := table.groupby([*table], dropna=False)).cumcount()
+        times = same[table.columns[0]].transform("size")
+        once = any(part.shape[1] and part.duplicated().equals(copies) for part in apart)
+        table = table[place < (1 if once else times // np.gcd.reduce(times))]
+    ranks = table.drop(columns=[*labels]).rank()
+    columns = [table[name] for name in reversed(targets) if name in table]
+    return table.iloc[np.lexsort([(ranks**2).sum(axis=1), ranks.sum(axis=1), *columns])]
+
+
+def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:
+    """(row,) numbers of the groups: equal values of a column, or each row alone."""
+    return np.arange(len(table)) if groups is None else _ordered(table[groups])[1]
 
 
 def _ordered(values: pd.Series) -> tuple[list[Any], np.ndarray]:

@@ -1,6 +1,7 @@
 """Columns of a user's table: which one a name means, what counts as a row, a label, a number."""
 
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -239,6 +240,23 @@ def test_rows_that_repeat_others_count_with_them_as_one():
     note = "rows that repeat others (40 of 80) count with them as one"
     assert samples_of(once, once) == (40, [note])
     assert samples_of(once, once[:5])[0] == 40
+    assert samples_of(once, again, once, again)[0] == 80  # measured twice, and copied
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_order_and_copies_of_rows_and_units_decide_nothing_that_is_drawn(rounded, seed):
+    """The same samples reach the search, and so the same law; few values make ties."""
+    rng = np.random.default_rng(seed)
+    rows = scattered(table, seed).round(1) if rounded else scattered(table, seed)
+    other = pd.concat([rows] * rng.integers(1, 4)).sample(frac=1, random_state=seed)
+    config = RecoverConfig(target="F", features=("r", "m"))
+    turned = replace(config, features=("m", "r"))
+    plain = of_user_table(rows, config).samples
+    moved = of_user_table(other.assign(F=60 * other["F"], m=2.54 * other["m"]), turned).samples
+    np.testing.assert_allclose(moved.y, 60 * plain.y, rtol=1e-12)
+    np.testing.assert_allclose(moved.X, plain.X[:, ::-1] * [2.54, 1], rtol=1e-12)
+    assert moved.n_effective == plain.n_effective == len(plain.y)
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Refinement keeps what data ask for, and nothing that a systematic error could have made."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -166,6 +168,26 @@ def test_a_law_written_in_another_way_is_the_same_law(law, other, same):
         return Law(form, tuple(start), 0.0, 0.0, 5, "test", 0)
 
     assert is_same_law(fitted(law), fitted(other), samples, EXPONENT_MARGIN) == same
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_vote_for_a_longer_form_is_one_for_the_law_that_it_holds(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0.5, 3, (90, 2))
+    y = X.prod(axis=1) / X.sum(axis=1) * (1 + 0.02 * rng.standard_normal(90))
+    samples = Samples(X, y, ("x", "y"), np.arange(90))
+    texts = ("1.0*x*y/(x + y)", "1.0*x*y/(x + 1.0*y)", "1.0*x*y/(x + y) + 0.01*x**2")
+    local = {"x": symbol("x"), "y": symbol("y")}
+    # as if each were as short, so that all get votes
+    pool = [
+        replace(refitted(sympy.sympify(text, locals=local), samples, "test"), nodes=5 - 3 * place)
+        for place, text in enumerate(texts)
+    ]
+    votes = [agreeing_with(pool, samples, 0.0, 0, lambda other, k=k: other is pool[k])
+             for k in range(3)]  # fmt: skip
+    assert sum(votes) == RESAMPLES
+    assert votes[0] < RESAMPLES
+    assert agreeing_with(pool, samples, 0.0, 0, alike(pool[0], pool[0], samples)) == RESAMPLES
 
 
 SHAPES = (
