@@ -7,10 +7,12 @@ import hashlib
 import json
 import math
 import os
+import platform
 import re
 import shutil
 import stat
 import tempfile
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -120,7 +122,7 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     with folder_for(path.parent):
         _sweep(path)
-        mark = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        mark = f"{_numbered_by()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         aside = path.with_name(f".{path.name[:100]}.{mark}.partial")
         try:
             yield aside
@@ -134,12 +136,30 @@ def written_aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             aside.unlink(missing_ok=True)
 
 
+ABANDONED = 86400.0
+"""Seconds since a process that cannot be asked, of another host, last wrote to its file."""
+
+
+@cache
+def _numbered_by() -> str:
+    """What gives processes their numbers, in eight characters: a host, since it was started, and on
+    Linux a container. Elsewhere the same number is another process."""
+    marks = [platform.node()]
+    with suppress(OSError):
+        marks += [Path("/proc/sys/kernel/random/boot_id").read_text()]
+        marks += [os.readlink("/proc/self/ns/pid")]
+    return sha256_of_json(marks)[:8]
+
+
 def _sweep(path: Path) -> None:
     """Remove what a killed process left of the same file."""
     for left in path.parent.glob(f".{glob.escape(path.name[:100])}.*-*.partial"):
-        process = left.name.split(".")[-2].partition("-")[0]
+        numbered_by, process, *_ = left.name.split(".")[-2].split("-")
         try:
-            os.kill(int(process), 0)
+            if numbered_by == _numbered_by():
+                os.kill(int(process), 0)
+            elif time.time() - left.stat().st_mtime > ABANDONED:
+                raise ProcessLookupError
         except ProcessLookupError:
             left.unlink(missing_ok=True)
         except (OSError, ValueError, OverflowError):  # it runs, or is no process of ours
