@@ -245,7 +245,7 @@ def run_laws(arguments: argparse.Namespace) -> None:
         for search in ["orbitlaw", *arguments.searches]:
             for law in laws:
                 for seed in range(arguments.seeds):
-                    rows.append(_one(law, noise, search, seed, arguments))
+                    rows.append(one(law, noise, search, seed, arguments))
                     print(_line(rows[-1]), flush=True)
             done = [r for r in rows if r["noise"] == noise and r["search"] == search]
             print(_summary(done), flush=True)
@@ -256,7 +256,8 @@ def run_laws(arguments: argparse.Namespace) -> None:
             writer.writerows(rows)
 
 
-def _one(law: Law, noise: float, search: str, seed: int, arguments: argparse.Namespace) -> dict:
+def one(law: Law, noise: float, search: str, seed: int, arguments: argparse.Namespace) -> dict:
+    """One table of a law, searched, and how right the answer is."""
     own = law.rows is not None
     of, rng = "rms" if own else arguments.noise_of, np.random.default_rng([seed, 1])
     table = law.table(rng, law.rows or arguments.rows, noise, of)
@@ -415,18 +416,23 @@ def run_groups(arguments: argparse.Namespace) -> None:
         )
 
 
+def null_table(draw: int) -> pd.DataFrame:
+    """A target with nothing in it: a permuted force, normal or log-normal noise in turn."""
+    rng = np.random.default_rng([draw, 5])
+    rows = int(rng.choice([20, 60, 200]))
+    r, m1 = rng.uniform(0.3, 3, rows), rng.uniform(1, 9, rows)
+    target = {
+        0: rng.permutation(m1 / r**2), 1: rng.standard_normal(rows),
+        2: np.exp(rng.standard_normal(rows)),
+    }[draw % 3]  # fmt: skip
+    return pd.DataFrame({"F": target, "r": r, "m1": m1})
+
+
 def run_nulls(arguments: argparse.Namespace) -> None:
-    """Targets with nothing in them: permuted forces, normal and log-normal noise."""
+    """How often a law is found where there is none."""
     wrong = 0
     for draw in range(arguments.draws):
-        rng = np.random.default_rng([draw, 5])
-        rows = int(rng.choice([20, 60, 200]))
-        r, m1 = rng.uniform(0.3, 3, rows), rng.uniform(1, 9, rows)
-        target = {
-            0: rng.permutation(m1 / r**2), 1: rng.standard_normal(rows),
-            2: np.exp(rng.standard_normal(rows)),
-        }[draw % 3]  # fmt: skip
-        table = pd.DataFrame({"F": target, "r": r, "m1": m1})
+        table = null_table(draw)
         found = recover(table, target="F", features=("r", "m1"), seed=draw, null=False)
         wrong += found.found
         if found.found:

@@ -88,29 +88,39 @@ def named(left):
     return {"drag" if "drag" in name else name for name in names}
 
 
+def examined(k, seed, clean):
+    """One table: what was left over, what was said of it, and whether that is right."""
+    law, kind = list(LAWS)[k % len(LAWS)], KINDS[k // len(LAWS) % len(KINDS)]
+    kind, noise = "none" if clean else kind, NOISES[k % len(NOISES)]
+    t, x, size = drawn(law, kind, noise, np.random.default_rng([seed, k]))
+    began = time.process_time()
+    left = leftovers(orbits.measure_forces(orbits.from_arrays(x[None], time=t)))
+    names, sure = named(left), max((part.sure for part in left.parts), default=0.0)
+    return {
+        "law": law, "kind": kind, "noise": noise, "size": size, "said": bool(names or left.unnamed),
+        "right": names == ({kind} - {"none"}) and not left.unnamed,
+        "answer": f"{sorted(names)} {sure:.3g} {left.unnamed:.1e}",
+        "cpu": time.process_time() - began,
+    }  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--clean", action="store_true")
     options = parser.parse_args()
-    right = sayings = unsaid = counted = 0
+    right = sayings = unsaid = 0
     for k in range(options.tables):
-        law, kind = list(LAWS)[k % len(LAWS)], KINDS[k // len(LAWS) % len(KINDS)]
-        kind, noise = "none" if options.clean else kind, NOISES[k % len(NOISES)]
-        t, x, size = drawn(law, kind, noise, np.random.default_rng([options.seed, k]))
-        began = time.process_time()
-        forces = orbits.measure_forces(orbits.from_arrays(x[None], time=t))
-        left = leftovers(forces)
-        names, sure = named(left), max((part.sure for part in left.parts), default=0.0)
-        said = bool(names or left.unnamed)
-        good = names == ({kind} - {"none"}) and not left.unnamed
-        counted, right, sayings = counted + 1, right + good, sayings + said
-        unsaid += kind != "none" and not said
-        print(f"{law:17} {kind:9} {noise:5.0e} {size:.1e} {'right' if good else 'wrong'} "
-              f"{sorted(names)} {sure:.3g} {left.unnamed:.1e} {time.process_time() - began:.1f} s",
+        case = examined(k, options.seed, options.clean)
+        right, sayings = right + case["right"], sayings + case["said"]
+        unsaid += case["kind"] != "none" and not case["said"]
+        print(f"{case['law']:17} {case['kind']:9} {case['noise']:5.0e} {case['size']:.1e} "
+              f"{'right' if case['right'] else 'wrong'} {case['answer']} {case['cpu']:.1f} s",
               flush=True)  # fmt: skip
-    print(f"{right} of {counted} right; something said of {sayings}; nothing said of {unsaid}")
+    print(
+        f"{right} of {options.tables} right; something said of {sayings}; nothing said of {unsaid}"
+    )
 
 
 if __name__ == "__main__":
