@@ -8,11 +8,11 @@ Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for the linear par
 
 from collections.abc import Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import sympy
 
-from orbits.powers import scaled_columns
 from symreg.fit.refine import Fit, Law, fit
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
@@ -21,9 +21,11 @@ from symreg.formulas.expressions import (
     constant_symbol,
     evaluate,
     feature_symbols,
+    on_rows,
     symbol,
 )
 from symreg.formulas.reading import read_formula
+from symreg.search.polish import WORST, Projected, least_squares, projected
 
 PLACES = 2048
 """Starts of the nonlinear constants; a power of two, for Sobol points."""
@@ -31,6 +33,8 @@ DECADES = 2.0
 """Decades tried below and above a constant's natural scale."""
 TIMES = 200.0
 """Largest multiple of that scale tried in equal steps, as frequencies need."""
+ROWS = 64
+"""Rows that tell where a constant's neighbours lie."""
 POLISHED = 16
 """Best starts, which are polished."""
 MOST_FLIPPED = 7
@@ -39,10 +43,11 @@ EQUAL = 1e-24
 """Mean square of rounding."""
 STEPS = 100
 """Of a polish, at most."""
-HUGE = 1e100
-"""Rows with larger values are left out of a linear fit."""
+VALUES = 1_000_000
+"""Evaluated at once: of many places a block at a time stays in the cache."""
 
 
+@np.errstate(all="ignore")  # most of the starts are nowhere near
 def fit_form(text: str, samples: Samples) -> Law:
     """The formula with fitted constants: names in it that are no feature.
 
@@ -93,32 +98,102 @@ def _plainest(form: sympy.Expr, best: Fit, samples: Samples) -> tuple[float, ...
 
 def _starts(form: sympy.Expr, names: Sequence[str], samples: Samples) -> list[np.ndarray]:
     """(constant,) the best starts, with linear constants solved for."""
-    constants = [constant_symbol(i) for i in range(len(names))]
-    linear = _linear(form, constants)
+    linear = _linear(form, [constant_symbol(i) for i in range(len(names))])
     others = [i for i in range(len(names)) if i not in linear]
+    projection = _Projection(form, linear, others, samples)
+    places = _places(form, len(names), others, samples)[:, others]
+    blocks = np.array_split(places, 1 + len(places) * len(samples.y) // VALUES)
+    left = (samples.residuals(projection.at(block)[2]) for block in blocks)
+    errors = np.concatenate([np.mean(each**2, axis=1) for each in left])
+    best = places[np.argsort(errors, kind="stable")[:POLISHED]]
+    if linear:
+        best = least_squares(projection.slopes, best, STEPS)
+    return list(projection.at(best)[0])
+
+
+class _Projection:
+    """A form at many other numbers, those in which it is linear solved for: at equal relative
+    errors, so that exp(0.2·x) in years, whose factor is 1e-174, costs no digits."""
+
+    def __init__(
+        self, form: sympy.Expr, linear: Sequence[int], others: Sequence[int], samples: Samples
+    ) -> None:
+        self._rows, self._linear, self._others = (
+            on_rows(form, samples.names, samples.X), list(linear), list(others)
+        )  # fmt: skip
+        self._y = samples.y
+        self._divided = samples.scale if samples.deviations is None else samples.deviations
+
+    def at(self, numbers: np.ndarray) -> tuple[np.ndarray, Projected, np.ndarray, np.ndarray]:
+        """Of (model, other) numbers: all constants, the projection, (model, row) values, and
+        (model, row, other) slopes in relative errors."""
+        constants = np.zeros((len(numbers), len(self._linear) + len(self._others)))
+        constants[:, self._others] = numbers
+        rest, design = self._sloped(constants, self._linear)
+        wanted = (self._y - rest) / self._divided
+        good = np.isfinite(wanted) & np.all(np.isfinite(design), axis=2)
+        wanted, design = np.where(good, wanted, 0.0), np.where(good[:, :, None], design, 0.0)
+        size = np.max(np.abs(design), axis=1)
+        size[size == 0] = 1.0
+        found = projected(design / size[:, None], wanted)
+        constants[:, self._linear] = found.linear / size
+        found = found._replace(residuals=np.where(good, found.residuals, WORST))
+        values, slopes = self._sloped(constants, self._others)
+        return constants, found, values, slopes
+
+    def slopes(self, numbers: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and slopes, as the polish of many takes them."""
+        _, found, _, slopes = self.at(numbers)
+        return found.residuals, found.slopes(np.where(np.isfinite(slopes), slopes, 0.0))
+
+    def _sloped(self, constants: np.ndarray, by: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """(model, row) values, and their relative slopes by some of the constants."""
+        value, slopes = self._rows.at(constants.T[:, :, None])
+        shape = len(constants), len(self._y)
+        of = np.zeros((*shape, len(by)))
+        for place, i in enumerate(by):
+            of[:, :, place] = slopes.get(i, 0.0) / self._divided
+        return np.broadcast_to(value, shape), of
+
+
+def _places(form: sympy.Expr, count: int, others: Sequence[int], samples: Samples) -> np.ndarray:
+    """(place, constant) with the others where they matter beside their neighbours, the rest one.
+
+    Half of the places go by how large the neighbours are, half by where they lie and how far they
+    spread: of years 2000 and 10. Neighbours are placed first.
+    """
     if not others:
-        places = np.ones((1, len(names)))
-    else:
-        scales = np.array([_scale(form, constants[i], samples) for i in others])
-        places = np.ones((PLACES, len(names)))
-        places[:, others] = scales * _multiples(len(others))
-    solved = [_solved(form, place, linear, samples) for place in places]
-    with np.errstate(all="ignore"):
-        errors = [
-            float(np.mean(samples.residuals(evaluate(form, samples.names, samples.X, s)) ** 2))
-            for s in solved
-        ]
-    return [solved[place] for place in np.argsort(errors, kind="stable")[:POLISHED]]
-
-
-def _multiples(count: int) -> np.ndarray:
-    """(place, constant) of the scales: half in equal ratios, half in equal steps, either sign."""
+        return np.ones((1, count))
     # scipy.stats takes half a second to load, which every search would pay
     from scipy.stats import qmc
 
-    drawn = 2 * qmc.Sobol(count, seed=0).random(PLACES) - 1
-    ratios = np.sign(drawn) * 10 ** (DECADES * (2 * np.abs(drawn) - 1))
-    return np.where(np.arange(PLACES)[:, None] % 2 == 0, ratios, TIMES * drawn)
+    drawn = 2 * qmc.Sobol(len(others), seed=0).random(PLACES) - 1
+    # a quarter each, as Sobol points one after another, which alone fill the space evenly
+    steps, near = (np.arange(PLACES) // (PLACES // share) % 2 == 1 for share in (4, 2))
+    rows, places = samples.thinned(ROWS, np.random.default_rng(0)).X, np.ones((PLACES, count))
+    waiting = {i: _neighbours(form, constant_symbol(i)) for i in others}
+
+    def at(formula: sympy.Expr) -> np.ndarray:
+        value, _ = on_rows(formula, samples.names, rows).at(places.T[:, :, None], False)
+        return np.broadcast_to(value, (PLACES, len(rows)))
+
+    for draw in drawn.T:
+        later = {constant_symbol(i) for i in waiting}
+        ready = (i for i, (*parts, _) in waiting.items()
+                 if not any(part.free_symbols & later for part in parts))  # fmt: skip
+        place = next(ready, next(iter(waiting)))
+        rest, power, is_added = waiting.pop(place)
+        values, power = at(rest), at(power)[:, 0]
+        spread, size = np.std(values, axis=1), np.median(np.abs(values), axis=1)
+        ratios = np.sign(draw) * 10 ** (DECADES * (2 * np.abs(draw) - 1))
+        scale = np.where(near & (spread > 0), spread, size)
+        numbers = np.where(steps, TIMES * draw, ratios) * scale ** ((1 if is_added else -1) / power)
+        if is_added:
+            ends = -np.mean(values, axis=1) - spread * np.where(steps, 2 * draw, ratios)
+            there = np.where(power % 2 == 1, np.sign(ends), 1) * np.abs(ends) ** (1 / power)
+            numbers = np.where(near & (spread > 0), there, numbers)
+        places[:, place] = np.where(np.isfinite(numbers) & (numbers != 0), numbers, ratios)
+    return places
 
 
 def _linear(form: sympy.Expr, constants: Sequence[sympy.Symbol]) -> list[int]:
@@ -131,51 +206,24 @@ def _linear(form: sympy.Expr, constants: Sequence[sympy.Symbol]) -> list[int]:
     return chosen
 
 
-def _scale(form: sympy.Expr, constant: sympy.Symbol, samples: Samples) -> float:
-    """Scale where a constant matters: of the other terms, or one over the other factors."""
+class _Neighbours(NamedTuple):
+    """What a constant to a power is added to, over what stands before it, or multiplied with."""
+
+    rest: sympy.Expr = sympy.Integer(1)
+    power: sympy.Expr = sympy.Integer(1)
+    is_added: bool = False
+
+
+def _neighbours(form: sympy.Expr, constant: sympy.Symbol) -> _Neighbours:
+    """Of the outermost sum or product that holds the constant but once, and alone."""
     for node in sympy.preorder_traversal(form):
-        if not (node.is_Add or node.is_Mul):
-            continue
         mine = [part for part in node.args if part.has(constant)]
-        if len(mine) != 1:
+        if not (node.is_Add or node.is_Mul) or len(mine) != 1:
             continue
-        base, power = mine[0].as_base_exp()
-        if base != constant or not power.is_number:
-            continue
-        rest = node.func(*(part for part in node.args if not part.has(constant)))
-        rest = rest.xreplace(
-            {s: sympy.Integer(1) for s in rest.free_symbols if s.name.startswith(CONSTANT_PREFIX)}
-        )
-        size = float(np.nanmedian(np.abs(evaluate(rest, samples.names, samples.X))))
-        if not (np.isfinite(size) and size > 0):
-            continue
-        return float(size ** ((1 if node.is_Add else -1) / float(power)))
-    return 1.0
-
-
-def _solved(
-    form: sympy.Expr, place: np.ndarray, linear: Sequence[int], samples: Samples
-) -> np.ndarray:
-    """(constant,) with the linear ones solved for, at equal relative errors."""
-    if not linear:
-        return place
-    divided = samples.scale if samples.deviations is None else samples.deviations
-
-    def at(values: dict[int, float]) -> np.ndarray:
-        constants = place.copy()
-        constants[list(linear)] = 0.0
-        for i, value in values.items():
-            constants[i] = value
-        with np.errstate(all="ignore"):
-            return evaluate(form, samples.names, samples.X, constants) / divided
-
-    rest = at({})
-    design = np.column_stack([at({i: 1.0}) - rest for i in linear])
-    good = (np.abs(rest) < HUGE) & np.all(np.abs(design) < HUGE, axis=1)
-    if good.sum() < len(linear):
-        return place
-    scaled, size = scaled_columns(design[good])
-    solution, *_ = np.linalg.lstsq(scaled, (samples.y / divided - rest)[good], rcond=1e-12)
-    solved = place.copy()
-    solved[list(linear)] = solution / size
-    return solved
+        rest = node.func(*(part for part in node.args if part is not mine[0]))
+        before, own = mine[0].as_independent(constant, as_Add=False)
+        base, power = own.as_base_exp()
+        names = {each.name for each in (before * power).free_symbols}
+        if base == constant and all(name.startswith(CONSTANT_PREFIX) for name in names):
+            return _Neighbours(rest / before, power, bool(node.is_Add))
+    return _Neighbours()

@@ -139,8 +139,10 @@ class Rows:
 
         slopes: Slopes = {}
         steps = CENTRAL * np.where(start == 0, 1.0, np.abs(start))
-        for place, move in zip(of.constants if self._sloped else (), np.diag(steps), strict=False):
-            slopes[place] = (value(start + move) - value(start - move)) / (2 * move.max())
+        for i, place in enumerate(of.constants if self._sloped else ()):
+            move = np.zeros_like(steps)
+            move[i] = steps[i]
+            slopes[place] = (value(start + move) - value(start - move)) / (2 * steps[i])
         return value(start), slopes
 
 

@@ -211,6 +211,21 @@ def test_a_form_is_fitted_in_the_right_basin(form, truth):
     assert values == pytest.approx(truth, rel=0.03)
 
 
+@pytest.mark.parametrize(("low", "high"), [(1990, 2024), (797, 811), (1e30, 1.4e30), (-1e-9, 1e-9)])
+def test_a_form_is_fitted_wherever_its_feature_lies(low, high):
+    a = np.linspace(low, high, 200)
+    u = (a - (low + high) / 2) / (high - low)  # as far from zero as its spread, and no more
+    for form, y in {
+        "p*exp(-(a - m)**2/(2*s**2))": 4 * np.exp(-((u - 0.1) ** 2) / 0.02),
+        "K/(1 + exp(-(a - m)/s))": 5 / (1 + np.exp(-(u - 0.1) / 0.08)),
+        "A*sin(w*a + p) + c": 2 * np.sin(40 * u + 0.4) + 7,
+        "A*exp(r*a) + c": 3 * np.exp(-4 * u) + 1,
+        "p/(1 + ((a - m)/g)**2)": 3 / (1 + ((u + 0.2) / 0.1) ** 2),
+    }.items():
+        found = fit_form(form, one_feature(y, a))
+        assert np.max(np.abs(found.values(one_feature(y, a)) - y)) < 1e-6 * np.max(y), form
+
+
 @pytest.mark.slow
 def test_intervals_of_predictions_hold_the_law():
     places = np.array([2.1, 3.0, 3.5, 4.5, 8.0])
