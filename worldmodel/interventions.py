@@ -23,6 +23,7 @@ Edit = Callable[[Tensor], Tensor]
 """What replaces a site's output, in the same shape."""
 
 
+@checked  # at once, not only when the block begins
 @contextmanager
 def intervene(
     model: Any, site: str | Mapping[str, Edit], edit: Edit | None = None
@@ -142,7 +143,13 @@ def _edit(change: Edit, at: int | None) -> Edit:
     def edited(output: Tensor) -> Tensor:
         if at is None or output.ndim == 2:
             return change(output)
-        place = at % output.shape[1]
+        tokens = output.shape[1]
+        if not -tokens <= at < tokens:
+            raise ValueError(
+                f"the edit is at token {at}, but the site gives {tokens}; give 0 to {tokens - 1}, "
+                "or -1 for the last."
+            )
+        place = at % tokens
         before, own, after = output[:, :place], output[:, place], output[:, place + 1 :]
         return torch.cat((before, change(own)[:, None], after), dim=1)
 

@@ -189,3 +189,20 @@ def test_pytorchs_fast_path_does_not_pass_a_site_by():
         with intervene(layer, "linear2", steer(torch.arange(8.0))):
             assert not torch.allclose(layer(zeros), before)
         assert torch.equal(layer(zeros), before)
+
+
+@pytest.mark.parametrize("at", [*range(-9, 9)])
+def test_a_token_beyond_the_sequence_is_refused_and_every_other_is_itself(model, positions, at):
+    kept = model.activations(positions, ["blocks.1"])["blocks.1"]
+    with model.intervene("blocks.1", steer(np.ones(16), at=at)):
+        if -4 <= at < 4:
+            changed = model.activations(positions, ["blocks.1"])["blocks.1"] != kept
+            assert [*np.flatnonzero(changed.any(axis=(0, 2)))] == [at % 4]
+            return
+        with pytest.raises(ValueError, match=rf"token {at}, but the site gives 4; give 0 to 3"):
+            model.predict(positions)
+
+
+def test_positions_in_place_of_a_site_are_refused_at_once(model, positions):
+    with pytest.raises(ValueError, match="site is a ndarray"):
+        model.intervene(positions, {"blocks.0": zero})
