@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import sympy
 from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
@@ -20,9 +21,9 @@ from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
 from orbits.powers import normal_equations, of_groups, scaled_columns
 from orbits.statistics import TINY
 from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
-from symreg.fit.monomial import fit_monomial
+from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
-from symreg.fit.refine import Law
+from symreg.fit.refine import Law, refitted
 from symreg.fit.samples import LEAST_GROUPS, Samples
 from symreg.formulas.expressions import on_rows
 
@@ -48,6 +49,12 @@ KNOWN = {
 
 Source: CODATA 2018 for G; IAU 2015 Resolution B3 (nominal values) and DE421 for the products GM.
 """
+DENOMINATORS = (1, 2, 3, 4, 5, 10, 100)
+"""Of exponents as one writes them: fractions, and decimals of one digit and of two."""
+BY_CHANCE = 0.05
+"""Half-width of an interval, in steps of a denominator, so that one in ten holds such a number."""
+ROUNDED_EXPONENT = 1e-6
+"""Half-width of an exponent's interval at least: rows without noise tell it to rounding."""
 RECOGNISED = 0.03
 """Relative distance beyond which no known constant is proposed, however wide the interval."""
 
@@ -154,6 +161,42 @@ def exponent_intervals(
     residuals, jacobian = errors_at(fitted)
     intervals = _intervals(fitted, jacobian, residuals, samples, floor, rng, draws)
     return dict(zip(samples.names, intervals[1:], strict=True))
+
+
+def with_told_exponents(laws: Sequence[Law], samples: Samples, floor: float) -> list[Law]:
+    """Products of powers with the exponents that exact rows tell, other laws as they are.
+
+    A floor forgives an exponent that is off by 0.03, as -5/3 beside -1.7. One that is out of its
+    own interval becomes the simplest number within, or the fitted one.
+    """
+    if not usable(samples):
+        return [*laws]
+    own = exponent_intervals(samples, floor, np.random.default_rng(0))
+
+    def told(law: Law) -> Law:
+        number, product = law.expression.as_coeff_Mul()
+        powers = product.as_powers_dict()
+        if not all(base.is_Symbol and power.is_number for base, power in powers.items()):
+            return law
+        right = {base: _exponent_within(power, own[base.name]) for base, power in powers.items()}
+        if right == powers:
+            return law
+        formula = sympy.Float(number) * sympy.Mul(*(b**power for b, power in right.items()))
+        return refitted(formula, samples, law.source, law.seed) or law
+
+    return [told(law) for law in laws]
+
+
+def _exponent_within(power: sympy.Expr, own: Estimate) -> sympy.Expr:
+    """An exponent, if it is set and within the interval; else the simplest number there, if so
+    narrow an interval holds none by chance, or the fitted one."""
+    if own.value is None or own.half_width is None:
+        return power
+    half = max(own.half_width, ROUNDED_EXPONENT)
+    near = (sympy.Rational(round(q * own.value), q) for q in DENOMINATORS if q * half < BY_CHANCE)
+    proposed = (power, *near) if power.is_Rational else near
+    within = (each for each in proposed if abs(float(each) - own.value) <= half)
+    return next(within, sympy.Float(own.value))
 
 
 def _intervals(

@@ -65,6 +65,8 @@ def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
             )  # fmt: skip
     config, references, asked = search.config, problem.references, problem.asked
     guard = search.guard
+    if asked:  # it is tried, as the laws with a name are
+        search = replace(search, guesses=[*search.guesses, *(each.family for each in references)])
     rng = np.random.default_rng([config.seed, 1])
     samples = weighed(problem.samples, config.floor)
     parts, found = _selected(samples, search, rng, problem.any_law and not problem.screened)

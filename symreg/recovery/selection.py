@@ -39,6 +39,7 @@ from symreg.fit.refine import (
     simplified,
 )
 from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import with_told_exponents
 from symreg.formulas.compare import DIFFERENT, Comparison
 from symreg.formulas.config import EXPONENT_MARGIN
 from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
@@ -273,6 +274,11 @@ def _chosen(
         pool = merged_by_form(wider)
     if units:
         pool = _consistent(pool, samples, units)
+    if floor < config.floor:
+        exact = guard.part(
+            "the exponents", lambda: with_told_exponents(pool, samples, floor), pool
+        )  # fmt: skip
+        pool = merged_by_form(exact)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law, pool = for_many_rows(pool, samples, floor, shortened)
     cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)

@@ -68,6 +68,15 @@ def test_the_injected_truth_is_recovered_exactly(make_force_table):
     assert "4π²" in found.explanation
 
 
+@pytest.mark.parametrize("n", [1.7, pytest.param(2.05, marks=pytest.mark.slow)])
+def test_an_exact_model_of_another_power_is_recovered(n, make_force_table):
+    """The error floor of a model's field forgives 5/3 and 2, and its own exponent does not."""
+    table, attributes = make_force_table(f"power_law(n={n})", seed=37, orbits=60, bias=3e-4)
+    found = recover(ForceSamples(table, attributes), FAST, null=False, seeds=1)
+    assert found.recovered, found.explanation
+    assert abs(found.constant.relative_error) < 1e-3
+
+
 def test_a_varying_gm_becomes_a_feature(make_force_table):
     table, attributes = make_force_table("newton", seed=34, noise=0.01, gm_spread=0.7)
     found = recover(ForceSamples(table, attributes), FAST)
