@@ -277,6 +277,27 @@ def freed(law: Law, samples: Samples, ones: bool = False) -> Law:
     return _fitted(form, start, samples, law.source, law.seed) or law
 
 
+def in_any_unit(law: Law, samples: Samples) -> Law:
+    """The same with every number free but exponents, as they are in other units of target and
+    columns: 1 + x is 1 + 60·y there. Among noise that is what a form costs."""
+    if law.name is not None:
+        return law
+
+    def with_numbers(total: sympy.Expr) -> sympy.Expr:
+        terms = (term.as_coeff_Mul() for term in total.args)
+        return sympy.Add(*(sympy.Float(number) * rest for number, rest in terms))
+
+    whole = law.expression.replace(lambda part: part.is_Add, with_numbers)
+    try:
+        form, start = skeleton(merged(with_coefficients(whole, ones=True)))
+    except TooLongError:
+        return law
+    nodes = charged(substituted(form, start))
+    return _fitted(form, start, samples, law.source, law.seed) or replace(
+        law, form=form, constants=tuple(start), nodes=nodes
+    )
+
+
 def simplified(law: Law, samples: Samples, floor: float, snap: bool = True) -> Law:
     """Drop terms, and set exponents and numbers to simple ones, while the criterion does not rise.
 

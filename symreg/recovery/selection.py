@@ -32,6 +32,7 @@ from symreg.fit.refine import (
     Law,
     effective_floor,
     freed,
+    in_any_unit,
     is_same_law,
     preferred,
     refit_law,
@@ -286,7 +287,7 @@ def _chosen(
     if not floor:
         rest = pool[:200]
         partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
-    selected = law
+    selected, wider = law, pool[: 2 * COMPARED]
     if errors.kind != "none":
         law = freed(law, samples)
     pool = pool[:COMPARED]
@@ -295,12 +296,18 @@ def _chosen(
         for each in _unlike(law, pool, samples)
         if each is not selected and not is_same_law(each, law, samples)
     ]
-    # the share is that of what was selected: the numbers freed since are for their intervals
-    ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
     agreeing = guard.part(
         "the choice in resamples",
         lambda: agreeing_with(pool, samples, floor, config.seed, alike(law, selected, samples)), 0,
     )  # fmt: skip
+    if errors.kind != "none" and (partings or agreeing < RESAMPLES):
+        agreeing, partings = guard.part(
+            "the choice in other units",
+            lambda: in_other_units(selected, wider, samples, config.seed, agreeing, partings),
+            (agreeing, partings),
+        )  # fmt: skip
+    # the share is that of what was selected: the numbers freed since are for their intervals
+    ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
     saved = None
     if not floor and errors.kind != "none":
         saved = guard.part("the shortest polynomial", lambda: nats_saved(selected, samples), None)
@@ -438,6 +445,25 @@ def agreeing_with(
         costs = [(each.criterion(n, floor), each.length(n)) for each in drawn]
         chosen[costs.index(min(costs))] += 1
     return sum(times for k, times in chosen.items() if same(pool[k]))
+
+
+def in_other_units(
+    law: Law, pool: Sequence[Law], samples: Samples, seed: int, agreeing: int,
+    partings: dict[Law, Parting],
+) -> tuple[int, dict[Law, Parting]]:  # fmt: skip
+    """The votes for a law and its rivals, in the table's units or any other, whichever are for it.
+
+    In its own units some number may be one by chance, as in sin(1/v) beside 1/v, and cost nothing.
+    Of a law that is also the best where every number has one price, what is said there counts too.
+    """
+    free = {each: in_any_unit(each, samples) for each in (*pool, *partings)}
+    best = preferred([*free.values()], samples.n_effective, 0.0)
+    if not is_same_law(best, law, samples):
+        return agreeing, partings
+    forms = [*dict.fromkeys(free.values())]
+    votes = agreeing_with(forms, samples, 0.0, seed, alike(best, best, samples))
+    others = as_good(best, [free[each] for each in partings], samples)
+    return max(agreeing, votes), {each: p for each, p in partings.items() if free[each] in others}
 
 
 def alike(law: Law, selected: Law, samples: Samples) -> Callable[[Law], bool]:

@@ -9,8 +9,8 @@ import sympy
 from symreg.fit.refine import refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol
-from symreg.recovery.neighbours import explains_as_well
-from symreg.recovery.selection import last_term_pays
+from symreg.recovery.neighbours import as_good, explains_as_well
+from symreg.recovery.selection import RESAMPLES, in_other_units, last_term_pays
 
 X = symbol("x")
 TERMS = ("1.1", "0.9*x", "0.5*x**2", "0.2*x**3", "0.1*x**4")
@@ -54,3 +54,24 @@ def test_a_sum_whose_last_term_pays_is_not_the_end(samples):
     exact = refitted(1.0 * sympy.exp(1.0 * X), samples, "test")
     assert not last_term_pays(exact, [*pool, exact], n, 0.0)
     assert not last_term_pays(pool[0], pool[:1], n, 0.0)  # a line is no series
+
+
+@pytest.mark.parametrize("unit", [1.0, 60.0, 0.3048])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_short_in_one_unit_alone_is_no_rival(seed, unit):
+    """sin(1/v) beside 1/v, where 1/v is small: a number more in any other unit."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.uniform(1, 9, 90), rng.uniform(2, 7, 90)
+    y = unit / (1 / u + 1 / v) * (1 + 0.02 * rng.standard_normal(90))
+    samples = Samples(np.column_stack([u, v]), y, ("u", "v"), np.arange(90))
+    local = {"u": symbol("u"), "v": symbol("v")}
+    front = "1" if unit == 1 else f"{unit}"
+    pool = [
+        refitted(sympy.sympify(f"{front}/(1/u + {term})", locals=local), samples, "test")
+        for term in ("1/v", "sin(1/v)", "v**(-1.01)")
+    ]
+    law, rivals = pool[0], as_good(pool[0], pool, samples)
+    assert rivals or unit != 1
+    assert in_other_units(law, pool, samples, 0, 50, rivals) == (RESAMPLES, {})
+    other = pool[1]  # which is not the best in any unit, and keeps what it had
+    assert in_other_units(other, pool, samples, 0, 50, rivals) == (50, rivals)
