@@ -50,6 +50,37 @@ def test_what_keeps_it_is_accepted(name):
     assert loaded(getattr(knows_law, name)(DT)).noise == 0
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize(
+    "mix", [lambda x: x.mean(axis=(0, 1)), lambda x: x[:1, -1:], lambda x: x[::-1]]
+)
+def test_other_orbits_that_change_an_answer_by_more_than_rounding_break_the_contract(mix, size):
+    law = knows_law.stoermer(DT)
+    with pytest.raises(ValueError, match="the other orbits"):
+        worldmodel.load_predictor(
+            lambda x: law.predict(x) + size * mix(x), model_context=2, dt=DT, axes=2, bodies=1
+        )
+
+
+def test_single_precision_within_that_says_double_is_accepted():
+    torch.manual_seed(0)
+    layers = torch.nn.Sequential(
+        torch.nn.Linear(4, 256), torch.nn.GELU(), torch.nn.Linear(256, 256), torch.nn.GELU(),
+        torch.nn.Linear(256, 2),
+    )  # fmt: skip
+
+    def following(x):
+        pairs = np.concatenate((x[:, :-1], x[:, 1:]), axis=-1)
+        with torch.no_grad():
+            step = layers(torch.from_numpy(pairs).float()).double().numpy()
+        return np.concatenate((x[:, :1] * np.nan, x[:, 1:] + 0.01 * step), axis=1)
+
+    model = worldmodel.load_predictor(following, model_context=2, dt=DT, axes=2, bodies=1)
+    random = np.random.default_rng(0).normal(size=(300, 9, 2))
+    assert np.isfinite(model.predict(random)[:, 1:]).all()
+    assert model.noise == 0
+
+
 def test_small_noise_is_accepted_and_said():
     model = loaded(knows_law.noisy(DT))
     assert 3e-6 < model.noise < 3e-5
