@@ -32,9 +32,12 @@ from annotated_types import Ge as AtLeast
 from annotated_types import Gt as Above
 from annotated_types import Interval, MinLen
 
+from orbits.settings import own_settings
+
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Measured", "MinLen", "Option",
-    "OptionError", "Options", "Output", "changed", "checked", "every_option", "flag_of",
+    "OptionError", "Options", "Output", "arguments_checked", "changed", "checked", "every_option",
+    "flag_of",
     "hints_of", "keywords_of", "leaves", "nearest", "option_names", "options_from",
     "require_known", "values_of", "with_options",
 ]  # fmt: skip
@@ -106,7 +109,13 @@ class Options:
 
 
 def checked(function: F) -> F:
-    """Let a public function check its arguments as options are: against its annotations.
+    """Let a public function check its arguments as `arguments_checked` does, and work with the
+    settings of this project, whatever those of the process are."""
+    return own_settings()(arguments_checked(function))
+
+
+def arguments_checked(function: F) -> F:
+    """Let a function check its arguments as options are: against its annotations.
 
     What an annotation cannot say (shapes, columns) the function checks itself; an annotation that
     cannot be read, of a package that is not imported, says nothing.

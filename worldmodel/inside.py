@@ -88,6 +88,7 @@ def place(module: nn.Module, name: str) -> tuple[nn.Module, Reader]:
     return submodule(module, name, "activation"), lambda part, given, gives: gives
 
 
+@torch.enable_grad()
 def autograd_jacobians(
     answer: Callable[[Tensor], Tensor], contexts: Float[np.ndarray, "state time *body axis"]
 ) -> Float[np.ndarray, "state time out in"]:

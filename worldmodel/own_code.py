@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from orbits.printing import plain, shortened
+from orbits.settings import their_settings
 
 MOST = 300
 """Characters of a message that are shown: three lines of a terminal."""
@@ -59,11 +60,11 @@ def in_lines(what: str) -> Iterator[None]:
     """Raise whatever ends a user's code inside the block as one line with its place.
 
     If that code changes the folder, it does so for itself: it finds itself there the next time,
-    and the paths that a user gave go on meaning the same files. Streams and hooks that it replaced
-    are put back.
+    and the paths that a user gave go on meaning the same files; likewise settings of numpy and
+    torch. Streams and hooks that it replaced are put back.
     """
     try:
-        with _folder_of_its_own(), _streams_kept():
+        with _folder_of_its_own(), _streams_kept(), their_settings():
             yield
     except (MemoryError, ModuleNotFoundError, KeyboardInterrupt):
         raise

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from orbits.options import checked
+from orbits.options import arguments_checked
 
 if TYPE_CHECKING:
     from worldmodel.probes.states import Arcs
@@ -86,7 +86,7 @@ def stretches(
     return np.moveaxis(windows, -1, 2).reshape(-1, length, *positions.shape[2:])
 
 
-@checked
+@arguments_checked
 def by_windows(
     positions: Float[np.ndarray, "orbit time *body axis"],
     length: int,

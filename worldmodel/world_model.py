@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from orbits.progress import advance
+from orbits.settings import own_settings
 from worldmodel.attention import attention_maps
 from worldmodel.backbone import Backbone, Stream
 from worldmodel.checkpoint import (
@@ -58,6 +59,7 @@ class WorldModel:
         self.run = run
 
     @classmethod
+    @own_settings()
     def load(cls, run: str | os.PathLike[str], checkpoint: str = "last") -> "WorldModel":
         """The model of a run.
 
@@ -89,6 +91,7 @@ class WorldModel:
         header = {"identity": self.record.identity, "step": self.step}
         save_tensors(run / "last.safetensors", self.network.state_dict(), header)
 
+    @own_settings()
     def untrained(self, seed: int) -> "WorldModel":
         """The same architecture and scales with fresh weights: the baseline of every probe."""
         network = fresh_network(self.record.train.model, self.record.scales, seed)
@@ -201,6 +204,7 @@ class WorldModel:
         advance(seen.shape[0] * seen.shape[1])
         at_once = self._tokens_at_once // self.network.tokens_per_step
 
+        @own_settings()
         @torch.no_grad()
         def following(contexts: np.ndarray) -> np.ndarray:
             return self._following(torch.from_numpy(contexts)).numpy()
@@ -225,6 +229,7 @@ class WorldModel:
         """
         return roll_out(self, positions, steps)
 
+    @own_settings()
     def jacobians(
         self, contexts: Float[np.ndarray, "state time body axis"]
     ) -> tuple[Float[np.ndarray, "state time out in"], None]:
@@ -289,6 +294,7 @@ class WorldModel:
         """
         return intervene(self.network, site, edit)
 
+    @own_settings()
     @torch.no_grad()
     def activations(
         self, positions: Float[np.ndarray, "orbit time *body axis"], names: Sequence[str]
@@ -306,6 +312,7 @@ class WorldModel:
             self.network(self._checked(positions, least=1).to(next(self.network.parameters())))
         return {name: output.float().cpu().numpy() for name, output in kept.items()}
 
+    @own_settings()
     def attention(
         self, positions: Float[np.ndarray, "orbit time *body axis"]
     ) -> Float[np.ndarray, "layer orbit head query key"]:

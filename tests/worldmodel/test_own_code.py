@@ -8,9 +8,11 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 
 import orbits
 import worldmodel
+from orbits.settings import _apply, _current
 from worldmodel.cli import main
 from worldmodel.contract import as_array, checked
 from worldmodel.own_code import called
@@ -230,3 +232,63 @@ def test_the_mask_of_a_model_hides_its_answers():
     forces = worldmodel.probe(Near(), data).table
     assert (forces["x"] > 0).all()
     assert len(forces) > 100
+
+
+SETTINGS = {
+    "type": lambda: torch.set_default_dtype(torch.float16),
+    "no gradients": lambda: torch.set_grad_enabled(False),
+    "device": lambda: torch.set_default_device("meta"),
+    "errors": lambda: np.seterr(all="raise"),
+}
+
+
+@pytest.fixture
+def settings_kept():
+    before = _current()
+    yield
+    _apply(before)
+
+
+@pytest.mark.parametrize("names", [[each] for each in SETTINGS] + [[*SETTINGS]], ids=str)
+def test_settings_of_the_process_change_no_result_and_stay(names, settings_kept):
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(4, 2))
+    module = worldmodel.TorchModule(network, 2, target="residual")
+
+    def work():
+        data = orbits.generate(orbits=20, samples=24, simulator="kepler", seed=0)
+        model = worldmodel.train(data, context_length=2, steps=2, d_model=16, n_layers=1)
+        x = data["position"].values
+        own, probe = worldmodel.load_predictor(module, dt=0.008), worldmodel.probe
+        jacobians = [probe(each, data, readout="jacobian", orbits=5) for each in (model, own)]
+        forces = probe(model, data, states="kicked", orbits=5)
+        found = [model.predict(x), model.attention(x[:, :2]), own.predict(x), forces.table]
+        return [np.asarray(each) for each in found] + [[str(each) for each in jacobians]]
+
+    expected = work()
+    for name in names:
+        SETTINGS[name]()
+    before = _current()
+    np.testing.assert_equal(work(), expected)
+    assert _current() == before
+
+
+def test_what_a_model_sets_stays_with_the_model(settings_kept):
+    seen, before = [], _current()
+
+    def following(x):
+        seen.append(_current())
+        for change in SETTINGS.values():
+            change()
+        return x
+
+    data = orbits.generate(orbits=5, samples=24, simulator="kepler", seed=0)
+    worldmodel.probe(following, data, model_context=1, readout="evaluate")
+    assert _current() == before
+    assert seen[0] == before
+    assert seen[-1] == (
+        tuple(dict.fromkeys(np.geterr(), "raise").items()),
+        "float16",
+        False,
+        "meta",
+    )

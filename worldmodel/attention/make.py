@@ -2,13 +2,13 @@
 
 import inspect
 
-from orbits.options import checked
+from orbits.options import arguments_checked
 from worldmodel.attention.base import Attention
 from worldmodel.attention.composition import Composition
 from worldmodel.attention.specs import KINDS, Composed, parse_attention, require_parameters
 
 
-@checked
+@arguments_checked
 def make_attention(spec: str, d_head: int, n_heads: int) -> Attention:
     """The attention module that a specification names.
 
