@@ -17,6 +17,10 @@ from orbits.derivatives.runge_kutta import runge_kutta
 
 CLEARER = 20.0
 """Times by which a fingerprint is nearer to a central force than the motion's own acceleration."""
+ASIDE = 0.3
+"""Share of a force across the line to its centre that no step explains: it turns by less."""
+LEAST_SPAN = 1e-3
+"""Of the distance: of less a power of it is none that a law has."""
 METHODS = {
     -1: "explicit Euler",
     0: "leapfrog or a symplectic Euler method",
@@ -62,6 +66,9 @@ def stepping(
         return None  # at rest, or on a line through the centre, where all directions are one
     own = _across(acceleration[inside], position[inside]) / size
     across = {s: _across(second, position[1 + s : len(position) - 1 + s]) / size for s in METHODS}
+    r = np.linalg.norm(position, axis=1)
+    if min(own, *across.values()) > ASIDE or np.ptp(r) < LEAST_SPAN * np.max(r):
+        return None  # this is not the centre, or no force shows how it depends on the distance
     middle, velocity = position[1:-1], (position[2:] - position[:-2]) / (2 * dt)
     share = min(across, key=lambda s: across[s])
     force = np.full(position.shape, np.nan)

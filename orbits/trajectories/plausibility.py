@@ -64,11 +64,17 @@ def remark_on_scale(position: np.ndarray, velocity: np.ndarray, remarks: Remarks
     """Note sizes or masses that no system has."""
     if position.ndim == 4:
         position, velocity = relative_states("nbody", position, velocity)
-    size = float(np.median(np.linalg.norm(position, axis=-1)))
+    # far from an origin that is no centre the motion itself is the smaller
+    spread = position - position.mean(axis=1, keepdims=True)
+    sizes = [float(np.median(np.linalg.norm(x, axis=-1))) for x in (position, spread)]
     speed = float(np.median(np.linalg.norm(velocity, axis=-1)))
-    mass = speed**2 * size / G
+    masses = [speed**2 * size / G for size in sizes]
     # from close binaries to the Oort cloud; masses of bodies
-    if not (1e-4 <= size <= 1e5 and 1e-9 <= mass <= 1e8):
+    if not any(
+        1e-4 <= size <= 1e5 and 1e-9 <= mass <= 1e8
+        for size, mass in zip(sizes, masses, strict=True)
+    ):
+        size, mass = sizes[0], masses[0]
         remarks.say(
             f"an unlikely scale: distances of {size:.3g} au and speeds of {speed:.3g} au/yr would "
             f"need about {mass:.2g} solar masses under Newton's law; are the units right?"

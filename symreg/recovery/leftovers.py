@@ -9,7 +9,7 @@ described by the symmetry that it breaks (`orbits.whole_field`), or as a functio
 
 import copy
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,10 +22,12 @@ from scipy.stats import f as f_distribution
 from orbits.estimates import Estimate
 from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.powers import scaled_columns
+from orbits.statistics import TINY
 from symreg.recovery.parts import (
     BROKEN,
     CENTRE,
     DEGREE,
+    MOVING,
     OF_PATH,
     OF_STATE,
     OF_VELOCITY,
@@ -70,7 +72,8 @@ MOST_ROWS = 2000
 MOST_FREQUENCIES = 600
 """Tried of a periodic field, from the lowest on."""
 FARTHEST = 0.3
-"""Of the typical distance: how far from the origin a centre is looked for."""
+"""Of the typical distance: how far from where it was first a centre is looked for."""
+CENTRES = CENTRE, MOVING
 ROUNDS = 25
 """Of fits: the pull that grows with time, or has another centre, is that of the last fit."""
 
@@ -102,7 +105,7 @@ class Leftovers:
         parts: that have a name, the largest first.
         acceleration: (row, axis) of those that join the law, of the rows of the table, au/yr^2.
         growth: (row,) central force over that at the first state.
-        centre: (axis,) of the central force, au.
+        centre: (axis,) of the central force, au, or (row, axis) if it moves.
         unnamed: size of what no part explains, over that of the acceleration; 0 if nothing is left.
         central: whether a force along the line to the centre is needed beside the parts.
         measured: whether the errors are known, so that nothing but noise may be left.
@@ -140,6 +143,8 @@ def leftovers(samples: ForceSamples) -> Leftovers | None:
         named = plain
     if (bare := _without_centre(plain, named)) is not None:
         return _told(bare)
+    if named.left:
+        named = min((named, *_elsewhere(plain)), key=_length)
     if not named.left:
         return _told(named)
     for further in (_of_time, _of_symmetry):
@@ -214,7 +219,8 @@ class _Search:
         self, path: Path, acceleration: Vectors, error: Vectors, centre: np.ndarray | float = 0.0
     ) -> None:
         self.path, self.acceleration, self.error = path, acceleration, error
-        self.centre = centre + np.zeros(path.position.shape[1])
+        # at the time 0, and by how much it moves in a year
+        self.centre = centre + np.zeros((2, path.position.shape[1]))
         self.origin = self
         self.reach = float(np.median(np.linalg.norm(path.position, axis=1)))
         self.size = float(np.sqrt(np.mean(np.sum(acceleration**2, axis=1))))
@@ -262,12 +268,36 @@ class _Search:
         other.motion = replace(self.motion, pull=0 * self.motion.pull)
         return other
 
-    def about(self, shift: np.ndarray) -> "_Search":
-        """The same about another centre, so far from this one."""
-        path = replace(self.path, position=self.path.position - shift)
-        other = _Search(path, self.acceleration, self.error, self.centre + shift)
+    def about(self, centre: np.ndarray) -> "_Search":
+        """The same about another centre: its place at the time 0 and its velocity."""
+        path = self.origin.path
+        moved = path.position - centre[0] - path.time[:, None] * centre[1]
+        other = _Search(replace(path, position=moved), self.acceleration, self.error, centre)
         other.origin = self.origin
         return other
+
+    @property
+    def pointed(self) -> Iterator[np.ndarray]:
+        """The points nearest to all lines along the accelerations: at rest, and moving."""
+        # c with â × (x − c) = 0, of the mean of x for the digits
+        x, unit = (
+            self.path.position,
+            self.acceleration / np.linalg.norm(self.acceleration, axis=1).clip(TINY)[:, None],
+        )
+        axes, mean, time = x.shape[1], x.mean(axis=0), self.path.time[:, None]
+        across = [
+            np.outer(np.eye(axes)[j], np.eye(axes)[i]) - np.outer(np.eye(axes)[i], np.eye(axes)[j])
+            for i, j in itertools.combinations(range(axes), 2)
+        ]
+        design = np.concatenate([unit @ each for each in across])
+        wanted = np.concatenate([np.sum((unit @ each) * (x - mean), axis=1) for each in across])
+        for moving in (False, True):
+            columns = [design, design * np.tile(time, (len(across), 1))]
+            found = _least_squares(np.concatenate(columns[: 1 + moving], axis=1), wanted).solution
+            centre = np.zeros((2, axes))
+            centre[: 1 + moving] = found.reshape(-1, axes)
+            centre[0] += mean
+            yield centre
 
 
 @dataclass(frozen=True)
@@ -315,8 +345,12 @@ class _Fitted:
 
     def without(self, kind: Kind) -> "_Fitted":
         """Without one of the parts; without another centre it is about the origin."""
-        others = tuple(other for other in self.kinds if other is not kind)
-        return _Fitted(self.search.origin if kind is CENTRE else self.search, others)
+        others, search = tuple(other for other in self.kinds if other is not kind), self.search
+        if kind in CENTRES:
+            kept = [own in others for own in CENTRES]
+            centre = search.centre * np.array(kept)[:, None]
+            search = search.about(centre) if any(kept) else search.origin
+        return _Fitted(search, others)
 
     @cached_property
     def fit(self) -> _Fit:
@@ -343,7 +377,7 @@ class _Fitted:
         first = search.curved.shape[1]
         first += sum(search.columns(each)[1].shape[1] for each in self.kinds[:at])
         own = slice(first, first + search.columns(kind)[1].shape[1])
-        offset = self.search.centre if kind is CENTRE else 0.0
+        offset = self.search.centre[CENTRES.index(kind)] if kind in CENTRES else 0.0
         return self.fit.solution[own] + offset, self.errors[own]
 
     def acceleration(self, kind: Kind) -> Vectors:
@@ -353,7 +387,8 @@ class _Fitted:
     def share(self, kind: Kind) -> float:
         """Rms acceleration of one of the parts, over that of all."""
         square = np.sum(self.acceleration(kind) ** 2, axis=1)
-        return float(np.sqrt(np.mean(square))) / self.search.size
+        share = float(np.sqrt(np.mean(square))) / self.search.size
+        return min(share, 1.0) if kind in CENTRES else share  # far away no tide tells
 
     @cached_property
     def rest(self) -> float:
@@ -383,10 +418,12 @@ class _Fitted:
     def is_sure(self, kind: Kind) -> bool:
         """Whether a part is beyond chance, in a number of its own, and of a size that counts."""
         without = self.without(kind)
-        if _chance(without.fit, self.fit) >= SURE:
+        # about another centre the curve may have another number of pieces
+        moved = kind in CENTRES and _length(without) - _length(self) > -2 * np.log(SURE)
+        if not moved and _chance(without.fit, self.fit) >= SURE:
             return False
         values, errors = self.numbers(kind)
-        small = not self.search.curved.size or self.share(kind) <= MOST_SHARE
+        small = moved or not self.search.curved.size or self.share(kind) <= MOST_SHARE
         return bool(
             self.share(kind) >= LEAST_SHARE
             and np.max(np.abs(values) / errors) > 3  # standard errors
@@ -409,6 +446,7 @@ def _length(fitted: _Fitted) -> float:
 
 def _chosen(fitted: _Fitted, offered: Sequence[Kind]) -> _Fitted:
     """With those parts that describe the motion shortest, each of them sure."""
+    offered = [kind for kind in offered if kind not in fitted.kinds]
     pairs = (p for p in itertools.combinations(offered, 2) if p[0].words != p[1].words)
     sets = [(), *((kind,) for kind in offered), *pairs]
     best = min((fitted.beside(*kinds) for kinds in sets), key=_length)
@@ -442,20 +480,31 @@ def _alike(fitted: _Fitted) -> list[_Fitted]:
 
 def _settled(fitted: _Fitted) -> _Fitted:
     """About the centre of the force, with the pull as the parts leave it."""
-    search = fitted.search
+    search, first = fitted.search, fitted.search.centre
     for _ in range(ROUNDS if fitted.kinds else 0):
         fitted, before = replace(fitted, search=search), search.motion.pull
-        if CENTRE in fitted.kinds:
-            shift = fitted.numbers(CENTRE)[0] - search.centre
+        if any(kind in CENTRES for kind in fitted.kinds):
+            centre = search.centre.copy()
+            for place, kind in enumerate(CENTRES):
+                if kind in fitted.kinds:
+                    centre[place] = fitted.numbers(kind)[0]
             # a centre so far away is none that the first was near to
-            if not np.linalg.norm(search.centre + shift) <= FARTHEST * search.reach:
+            if not np.linalg.norm(centre[0] - first[0]) <= FARTHEST * search.reach:
                 return replace(fitted, search=search.origin)
-            search = search.about(shift)
+            search = search.about(centre)
         else:
             search = search.renewed(fitted.fit)
         if np.max(np.abs(search.motion.pull - before)) <= 1e-9 * search.size:
             break
     return replace(fitted, search=search.reweighed()) if fitted.kinds else fitted
+
+
+def _elsewhere(plain: _Fitted) -> Iterator[_Fitted]:
+    """With the parts that have a name, about the point to which the accelerations point."""
+    for kinds, centre in zip((CENTRES[:1], CENTRES), plain.search.pointed, strict=True):
+        about = _Fitted(plain.search.about(centre), kinds)
+        alone = _settled(about)
+        yield (_settled(_chosen(about, OF_PATH)) if alone.left else alone).pruned()
 
 
 def _without_centre(plain: _Fitted, named: _Fitted) -> _Fitted | None:
@@ -549,10 +598,13 @@ def _told(fitted: _Fitted) -> Leftovers:
             pull = search.motion.pull
             own = np.einsum("ra,rac->rc", pull, search.columns(kind)[0]) @ values
             growth = growth + own / np.sum(pull**2, axis=1)
-        elif kind is not CENTRE and (kind.joins or kind.name == "time"):
+        elif kind not in CENTRES and (kind.joins or kind.name == "time"):
             acceleration = acceleration + fitted.acceleration(kind)
     parts.sort(key=lambda part: -part.share)
+    centre, velocity = search.centre
+    if velocity.any():
+        centre = centre + search.path.time[:, None] * velocity
     return Leftovers(
-        tuple(parts), acceleration, growth, search.centre, fitted.rest if fitted.left else 0.0,
+        tuple(parts), acceleration, growth, centre, fitted.rest if fitted.left else 0.0,
         central=bool(search.curved.size),
     )  # fmt: skip

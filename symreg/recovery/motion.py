@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from orbits.config import UNKNOWN, ForcesConfig, ImportConfig, TrajectoriesConfig
 from orbits.dataset import open_dataset
 from orbits.derivatives.accelerations import measure_forces
 from orbits.force_samples import ForceSamples, axes_of
 from orbits.options import values_of
-from orbits.statistics import varies
+from orbits.statistics import TINY, varies
 from orbits.trajectories.from_table import from_table
 from orbits.units import GivenUnits, Unit
 from symreg.fit.samples import Samples
@@ -33,7 +34,7 @@ from symreg.recovery.leftover_words import (
     stepping_note,
     without,
 )
-from symreg.recovery.leftovers import MOST_UNNAMED, leftovers
+from symreg.recovery.leftovers import MOST_UNNAMED, NOISE_LIKE, leftovers
 from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.rounding import unreadable
 
@@ -127,6 +128,14 @@ def _by_what_is_left(
     return [replace(problem, non_central=None).noted(notes, (leftover_gate(left),), metrics)]
 
 
+def _is_noise(table: pd.DataFrame, axis: str) -> bool:
+    """Whether a component of the acceleration is no more than its errors."""
+    if f"sigma_a_{axis}" not in table:
+        return not table[f"a_{axis}"].any()
+    share = table[f"a_{axis}"] / table[f"sigma_a_{axis}"].clip(lower=TINY)
+    return bool(np.mean(share**2) <= NOISE_LIKE)
+
+
 def _floor(samples: ForceSamples) -> float:
     """The error of accelerations without noise: differences truncate, and tables interpolate."""
     error = samples.metrics.get("median_relative_error", np.inf)
@@ -174,6 +183,8 @@ def _of_components(
         columns[f"v_{axis}"] = velocity, units.unit(1, -1)
     columns = {name: column for name, column in columns.items() if varies(column[0])}
     groups = table.groupby("orbit", sort=True).ngroup().to_numpy()
+    # what noise explains comes last: the first is the headline
+    axes = sorted(axes, key=lambda axis: _is_noise(table, axis))
     return [
         Problem(
             Samples(

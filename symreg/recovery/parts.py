@@ -198,6 +198,8 @@ OF_STATE = (
 )
 CENTRE = Kind("centre", "a centre of the force elsewhere than the origin, at",
               lambda motion: -motion.slope, (1, 0))  # fmt: skip
+MOVING = Kind("moving", "a centre of the force that moves, by",
+              lambda motion: -motion.slope * motion.path.time[:, None, None], (1, -1))  # fmt: skip
 GROWTH = Kind("growth", CHANGING,
               lambda motion: (motion.pull * motion.path.time[:, None])[:, :, None], (0, -1),
               "as 1 + k·t since the first state", percent=True)  # fmt: skip

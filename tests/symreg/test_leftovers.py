@@ -142,6 +142,41 @@ def test_a_centre_that_is_not_sure_leaves_nothing_of_itself():
         assert [*left.parts, left.unnamed] == [0]
 
 
+@pytest.mark.parametrize(
+    ("centre", "moving", "drag", "noise"),
+    [
+        ((0.2, 0.12), (0.0, 0.0), 0.0, 0.0),
+        ((1e5, 3e4), (0.0, 0.0), 0.0, 0.0),
+        ((-5.0, 3.0), (0.0, 0.0), 0.1, 1e-7),
+        ((2.0, 1.0), (0.3, 0.1), 0.0, 1e-5),
+        ((0.0, 0.0), (0.3, 0.1), 0.0, 0.0),
+    ],
+)
+def test_a_centre_is_found_wherever_it_is_and_moves(centre, moving, drag, noise):
+    x = moved(lambda s, x, v: kepler(x) - drag * v, t=TIMES / 2)
+    x = noisy(x + np.array(centre) + np.outer(TIMES / 2, moving), noise)
+    samples = forces(TIMES / 2, x)
+    left = leftovers(samples)
+    assert left.complete
+    expected = {"centre"} if any(centre) else set()
+    expected |= {"moving"} if any(moving) else set()
+    expected |= {"drag"} if drag else set()
+    assert {part.kind.name for part in left.parts} == expected
+    (problem,) = problems_of(samples, QUICK)
+    r, a = problem.samples.X[:, 0], problem.samples.y
+    assert np.median(a * r**2) == pytest.approx(GM, rel=1e-3)
+    assert not orbits.from_table(frame(TIMES / 2, x), position="x,y").attrs["remarks"]
+
+
+def test_the_headline_is_of_a_component_that_has_a_force():
+    t = np.linspace(0, 1, 200)
+    x = np.column_stack([3 * t, 10 + 4 * t - 9.81 * t**2 / 2])
+    first, second = problems_of(forces(t, x, length_unit="m", time_unit="s"), QUICK)
+    assert (first.samples.target, second.samples.target) == ("a_y", "a_x")
+    assert first.notes
+    assert not second.notes
+
+
 def test_a_centre_never_runs_away():
     benchmark = runpy.run_path(str(BENCHMARKS / "leftovers.py"), run_name="imported")
     random = np.random.default_rng([4711, 58])  # its first centre is further away at every step
