@@ -61,7 +61,7 @@ def test_a_sum_whose_last_term_pays_is_not_the_end(samples):
 def test_what_is_short_in_one_unit_alone_is_no_rival(seed, unit):
     """sin(1/v) beside 1/v, where 1/v is small: a number more in any other unit."""
     rng = np.random.default_rng(seed)
-    u, v = rng.uniform(1, 9, 90), rng.uniform(2, 7, 90)
+    u, v = rng.uniform(1, 9, 90), rng.uniform(5, 12, 90)
     y = unit / (1 / u + 1 / v) * (1 + 0.02 * rng.standard_normal(90))
     samples = Samples(np.column_stack([u, v]), y, ("u", "v"), np.arange(90))
     local = {"u": symbol("u"), "v": symbol("v")}
