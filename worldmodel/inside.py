@@ -60,6 +60,15 @@ class Inside:
     """Submodules whose outputs are of interest."""
 
 
+def bare(module: nn.Module) -> nn.Module:
+    """A module itself, within what `torch.compile` or training on several devices put around it:
+    there its parts have other names, and what they give passes hooks by."""
+    several = nn.DataParallel, nn.parallel.DistributedDataParallel
+    while (name := "module" if isinstance(module, several) else "_orig_mod") in module._modules:
+        module = getattr(module, name)
+    return module
+
+
 def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
     """The submodule of a name: `blocks.0.mlp`, or TransformerLens's `blocks.0.hook_mlp_out`.
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from orbits.options import checked
-from worldmodel.inside import submodule
+from worldmodel.inside import bare, submodule
 
 Edit = Callable[[Tensor], Tensor]
 """What replaces a site's output, in the same shape."""
@@ -43,7 +43,7 @@ def intervene(
     """
     if not isinstance(model, nn.Module) and not hasattr(model, "inside"):
         raise ValueError(f"{type(model).__name__} is no torch module and has none; give one.")
-    module = model if isinstance(model, nn.Module) else model.inside("intervene").module
+    module = bare(model) if isinstance(model, nn.Module) else model.inside("intervene").module
     edits = {site: edit} if isinstance(site, str) else site
     unreached: set[str] = set()
     with ExitStack() as stack:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from orbits.options import require_known
 from worldmodel.backbone import Backbone, HeadInput
-from worldmodel.inside import Inside, autograd_jacobians, kept_outputs, tensors_in
+from worldmodel.inside import Inside, autograd_jacobians, bare, kept_outputs, tensors_in
 from worldmodel.interventions import Edit, intervene
 from worldmodel.predictor import by_windows
 
@@ -66,7 +66,7 @@ class TorchModule:
         require_known("target", self.target, ("position", "displacement", "residual"))
         if self.target == "residual" and self.context_length < 2:
             raise ValueError("target residual needs two positions; give context_length 2 or more.")
-        self.module = self.module.eval()
+        self.module = bare(self.module).eval()
         self.name = self.name or type(self.module).__name__
 
     def predict(

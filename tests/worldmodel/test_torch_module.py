@@ -99,3 +99,24 @@ def test_an_output_is_named_where_none_fits():
     wrong = worldmodel.TorchModule(several, 3, output="sad")
     with pytest.raises(ValueError, match="did you mean 'said'"):
         wrong.predict(circles(3))
+
+
+class Compiled(nn.Module):
+    """What `torch.compile` makes of a module, without its compiler, which takes long to load."""
+
+    def __init__(self, module):
+        super().__init__()
+        self._orig_mod = module
+
+
+@pytest.mark.parametrize("wrap", [Compiled, nn.DataParallel])
+def test_what_is_put_around_a_module_changes_no_name_and_no_number(wrap):
+    plain, x = Inertia(), circles(3)
+    module = worldmodel.TorchModule(wrap(wrap(plain)), 3, target="displacement")
+    np.testing.assert_array_equal(
+        module.predict(x), worldmodel.TorchModule(plain, 3, target="displacement").predict(x)
+    )
+    assert module.name == "Inertia"
+    assert list(module.activations(x)) == ["mix"]
+    with worldmodel.intervene(wrap(plain), "mix", lambda own: own * 0):
+        assert not plain(torch.from_numpy(x).float()).any()

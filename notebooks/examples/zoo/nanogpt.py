@@ -86,6 +86,15 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{path} is no checkpoint that can be read safely: {reason}") from None
 
 
+def plain_names(weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights by the names that the network itself gives them: `torch.compile` and training on
+    several devices put `_orig_mod.` and `module.` before."""
+    named = {str(name).replace("_orig_mod.", ""): value for name, value in weights.items()}
+    while named and all(name.startswith("module.") for name in named):
+        named = {name.removeprefix("module."): value for name, value in named.items()}
+    return named
+
+
 def loaded(
     network: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike[str]
 ) -> nn.Module:
@@ -94,7 +103,7 @@ def loaded(
     Raises:
         ValueError: if names or shapes do not fit.
     """
-    named = {name.removeprefix("_orig_mod."): value for name, value in weights.items()}
+    named = plain_names(weights)
     named = {name: value for name, value in named.items() if not name.endswith(".attn.bias")}
     try:
         network.load_state_dict(named)

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import torch
-from nanogpt import Block, loaded, read_checkpoint
+from nanogpt import Block, loaded, plain_names, read_checkpoint
 from torch import nn
 
 from worldmodel import TorchModule
@@ -78,6 +78,7 @@ def _network(path: str | os.PathLike[str], heads: int) -> tuple[nn.Module, int]:
         if isinstance(state, dict) and isinstance(state.get(name), dict):
             state = state[name]
     try:
+        state = plain_names(state)
         width, axes = state["input_embedding.weight"].shape
         block = len(state["transformer.wpe.weight"])
         layers = sum(name.endswith(".ln_1.weight") for name in state)

@@ -113,6 +113,10 @@ def test_a_checkpoint_of_newton_kepler(few_orbits, tmp_path):
     answers(NewtonKepler(path, context_length=2), few_orbits)
     with pytest.raises(ValueError, match="knows 1 to 10 positions"):
         NewtonKepler(path, context_length=11)
+    for prefix in ("module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module."):
+        torch.save({"model": {f"{prefix}{name}": value for name, value in state.items()}}, path)
+        said = NewtonKepler(path).predict(circles(block))
+        np.testing.assert_array_equal(said, model.predict(circles(block)))
     torch.save({"weights": torch.ones(2)}, path)
     with pytest.raises(ValueError, match="holds no GPTCV"):
         NewtonKepler(path)
