@@ -224,7 +224,8 @@ class GivenUnits:
     """The units of length and time in which positions came, and the unit of mass beside them.
 
     `attributes` are those of a dataset or of force samples; without a note there, our own units.
-    Masses are in kg beside metres and their multiples, otherwise in solar masses.
+    Masses are in kg beside metres and their multiples, otherwise in solar masses; in au and yr
+    those of which G is 4 pi^2, as in our own files.
     """
 
     def __init__(self, attributes: Mapping[Any, Any]) -> None:
@@ -243,11 +244,13 @@ class GivenUnits:
 
     @property
     def mass_factor(self) -> float:
-        """By which solar masses, of which G is 4 pi^2 here, become the unit of mass."""
-        if self.mass == "M☉":
+        """By which masses of which G is 4 pi^2 become the unit of mass: in au and yr such a mass
+        itself, a 26 000th heavier than the Sun, otherwise the Sun's or kg."""
+        if (self.length, self.time) == ("au", "yr"):
             return 1.0
         au, year = parse_unit("au").size, parse_unit("yr").size
-        return G * au**3 / year**2 / G_SI
+        kilograms = G * au**3 / year**2 / G_SI
+        return kilograms if self.mass == "kg" else kilograms / parse_unit("Msun").size
 
     @property
     def newton(self) -> float:

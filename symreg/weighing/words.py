@@ -44,8 +44,12 @@ def formula_of(law: ForceLaw, units: GivenUnits) -> str:
 def scale_of(fit: LawFit, config: WeighConfig, units: GivenUnits) -> str:
     if config.reference:
         return f"{config.reference} has {config.reference_mass:g} {units.mass}"
-    newton = "4π²" if units.length == "au" and units.time == "yr" else f"{units.newton:.6g}"
+    ours = units.length == "au" and units.time == "yr"
+    newton = "4π²" if ours else f"{units.newton:.8g}"
     text = f"G = {newton} {units.length}³/{units.time}²/{units.mass}"
+    if units.mass != "kg":
+        sun = 1 / GivenUnits({"time_unit": "d"}).mass_factor if ours else 1
+        text += f", of which the Sun has {sun:.6g}"
     if not isinstance(fit.shape, Power):
         return text
     n = fit.shape.exponent(fit.parameters)

@@ -182,6 +182,22 @@ def test_an_unseen_body_is_in_the_units_of_the_positions():
     assert not any(unit in printed for unit in (" au", "M☉", " yr"))
 
 
+def test_a_solar_mass_is_the_suns_and_the_result_says_so():
+    gm, t = 2.9591220828559e-4, np.linspace(0, 900, 700)  # Gauss' k², au³/d²: GM of the Sun
+    mean = np.sqrt(gm) * t
+    x = np.column_stack([np.cos(mean), np.sin(mean)])
+    data = orbits.from_arrays(
+        np.stack([0 * x, x], axis=1)[None] - 1e-9 * x[None, :, None], time=t, time_unit="d"
+    )
+    found = symreg.weigh(data, law="newton")
+    assert found.units["mass"] == "M☉"
+    assert found.masses[0].value == pytest.approx(1, abs=1e-7)
+    assert "of which the Sun has 1" in found.scale
+    assert GivenUnits({}).mass_factor == 1
+    pc = GivenUnits({"length_unit": "pc"})
+    assert pc.newton == pytest.approx(4.498502e-15, rel=1e-6)  # pc³/yr²/M☉, as astropy has it
+
+
 @pytest.mark.parametrize("text", ["newton", "yukawa(length=2)", "plummer(softening=0.3)"])
 def test_a_formula_gives_the_same_pull_in_other_units(text):
     law, units = parse_law(text), GivenUnits({"length_unit": "km", "time_unit": "d"})
