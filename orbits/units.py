@@ -4,6 +4,7 @@ import ast
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -38,7 +39,8 @@ BASES = ("m", "kg", "s", "K", "A", "mol")
 class Unit:
     """A unit: its size in SI, and the powers of SI's base units, candela left out.
 
-    `names` are those of the base units that its text is written in, SI's own by default.
+    `names` are those of the base units that its text is written in, SI's own by default; `factors`
+    the named units that it is a product of, with their powers.
 
     Source: the astronomical unit, IAU 2012 Resolution B2; the Julian year; GM of the Sun, IAU 2015
     Resolution B3, over CODATA 2018's G for its mass.
@@ -47,35 +49,49 @@ class Unit:
     size: float
     powers: Powers
     names: tuple[str, ...] = field(default=BASES, compare=False)
+    factors: Mapping[str, Fraction] = field(default_factory=dict, compare=False)
 
     def __mul__(self, other: "Unit") -> "Unit":
         added = (a + b for a, b in zip(self.powers, other.powers, strict=True))
         names = other.names if self.names == BASES else self.names
-        return Unit(self.size * other.size, powers(added), names)
+        factors = Counter(self.factors)
+        factors.update(other.factors)
+        return Unit(self.size * other.size, powers(added), names, factors)
 
     def __pow__(self, power: Fraction) -> "Unit":
         try:
             size = self.size ** float(power)
         except (OverflowError, ZeroDivisionError):  # of a formula with high powers: not comparable
             size = math.inf
-        return Unit(size, powers(a * power for a in self.powers), self.names)
+        factors = {name: own * power for name, own in self.factors.items()}
+        return Unit(size, powers(a * power for a in self.powers), self.names, factors)
 
     @property
     def text(self) -> str:
         """The dimension in its base units, as in `m^3 kg^-1 s^-2` or `au^(-3/2) yr`."""
-        return " ".join(self._factors(self.names)) or "dimensionless"
+        return " ".join(_factors(self.names, self.powers)) or "dimensionless"
+
+    @property
+    def as_given(self) -> str:
+        """The same, or the named units whose product it is, as in `km h^-1`, where it is none of
+        SI's; one without a dimension has none that have one."""
+        angles = all(not any(_named(name).powers) for name, power in self.factors.items() if power)
+        if math.isclose(self.size, 1) or not (any(self.powers) or angles):
+            return self.text
+        return " ".join(_factors(self.factors, self.factors.values())) or self.text
 
     @property
     def si_text(self) -> str:
         """The dimension as read by Julia's DynamicQuantities, as in `m^3*kg^-1*s^-2`."""
-        return "*".join(self._factors(BASES, one="^1"))
+        return "*".join(_factors(BASES, self.powers, one="^1"))
 
-    def _factors(self, names: tuple[str, ...], one: str = "") -> Iterator[str]:
-        for base, power in zip(names, self.powers, strict=True):
-            if power.denominator > 1:
-                yield f"{base}^({power})"
-            elif power:
-                yield f"{base}{one if power == 1 else f'^{power}'}"
+
+def _factors(names: Iterable[str], powers: Iterable[Fraction], one: str = "") -> Iterator[str]:
+    for base, power in zip(names, powers, strict=True):
+        if power.denominator > 1:
+            yield f"{base}^({power})"
+        elif power:
+            yield f"{base}{one if power == 1 else f'^{power}'}"
 
 
 def powers(values: Iterable[float | Fraction]) -> Powers:
@@ -188,9 +204,11 @@ def _built(node: ast.expr, text: str) -> Unit:
 
 def _named(name: str) -> Unit:
     prefix, rest = name[:1], name[1:]
+    one, size = {name: Fraction(1)}, 1.0
     if name not in NAMED_UNITS and prefix in PREFIXES and rest in PREFIXED:
-        return Unit(PREFIXES[prefix] * NAMED_UNITS[rest].size, NAMED_UNITS[rest].powers)
-    return NAMED_UNITS[require_known("unit", name, NAMED_UNITS)]
+        size, name = PREFIXES[prefix], rest
+    unit = NAMED_UNITS[require_known("unit", name, NAMED_UNITS)]
+    return Unit(size * unit.size, unit.powers, factors=one)
 
 
 def _power(node: ast.expr, text: str) -> Fraction:
@@ -236,7 +254,9 @@ class GivenUnits:
     def unit(self, length: int, time: int) -> Unit:
         """The unit with these powers of length and time."""
         size = parse_unit(self.length).size ** length * parse_unit(self.time).size ** time
-        return Unit(size, powers((length, 0, time)), (self.length, "kg", self.time, *BASES[3:]))
+        names = (self.length, "kg", self.time, *BASES[3:])
+        factors = {self.length: Fraction(length), self.time: Fraction(time)}
+        return Unit(size, powers((length, 0, time)), names, factors)
 
     def factor(self, length: float, time: float) -> float:
         """By which numbers in powers of au and yr become those in these units."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orbits.forces import ForceLaw
 from orbits.printing import in_percent
-from orbits.units import GM_SUN, parse_unit
+from orbits.units import GM_SUN, ONE, parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import Gate
 from symreg.recovery.result import PerGroup, Quantity, Recovery
@@ -320,10 +320,12 @@ def _strength(constant: Quantity) -> str:
 
 
 def with_unit(quantity: Quantity) -> str:
-    """A quantity with its interval and unit, in the base units that its unit is written in."""
+    """A quantity with its interval and unit, multiplied out if it has no dimension."""
     if quantity.unit is None or quantity.unit_in_si is None:
         return interval(quantity)
     factor = quantity.unit_in_si / parse_unit(quantity.unit).size
+    if quantity.unit == ONE.text:
+        return interval(quantity.times(factor))
     size = "" if math.isclose(factor, 1) else f"× {factor:.4g} "
     return f"{interval(quantity)} {size}{quantity.unit}"
 

@@ -65,3 +65,24 @@ def test_what_is_no_unit_or_could_be_two_is_refused(text):
 def test_no_dimension_has_a_word_that_is_read():
     assert parse_unit(ONE.text) == ONE
     assert Unit(1.0, powers((Fraction(-3, 2), 0, 1))).text == "m^(-3/2) s"
+
+
+NAMED = st.sampled_from(["h", "min", "km", "kPa", "L", "deg", "Msun", "eV", "mas", "s", "m", "kg"])
+
+
+@given(st.lists(st.tuples(NAMED, st.integers(-3, 3)), min_size=1, max_size=4))
+@settings(deadline=None)
+def test_a_product_of_named_units_is_written_in_these(parts):
+    unit = math.prod((parse_unit(name) ** Fraction(power) for name, power in parts), start=ONE)
+    again = parse_unit(unit.as_given)
+    assert again.powers == unit.powers
+    if any(unit.powers):
+        assert again.size == pytest.approx(unit.size, rel=1e-12)
+
+
+def test_units_of_one_name_are_named():
+    hours = parse_unit("km") * parse_unit("km/h") ** Fraction(-1)
+    assert [parse_unit(t).as_given for t in ("h", "km/h", "N", "deg", "min/h", "min*km/h")] == [
+        "h", "km h^-1", "m kg s^-2", "deg", "dimensionless", "min km h^-1",
+    ]  # fmt: skip
+    assert hours.as_given == "h"

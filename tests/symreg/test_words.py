@@ -88,6 +88,20 @@ def test_the_estimator_takes_units():
     assert model.equations_.empty
 
 
+def test_units_are_multiplied_out_as_the_columns_have_them():
+    # a distance at a speed takes hours, and waiting half of one
+    table = pd.DataFrame({"v": 30 + 20 * X, "d": 100 * X**2})
+    for unit, size in (("h", 1), ("min", 60)):
+        table["y"] = size * (table.d / table.v + 0.5)
+        law = symreg.recover(
+            table, target="y", features=("d", "v"), units=f"y={unit} d=km v=km/h",
+            form="a*d/v + b", null=False,
+        )  # fmt: skip
+        assert law.summary["a"] == "1 [1, 1]"
+        assert law.summary["b"] == f"{size / 2:g} [{size / 2:g}, {size / 2:g}] {unit}"
+        assert law.coefficients["b"].unit_in_si == 3600 / size
+
+
 @given(st.floats(-1e5, 1e5), st.floats(1e-5, 1e4))
 def test_a_value_and_its_interval_have_two_digits_of_the_half_width(value, half):
     shown = interval(Quantity(value, value - half, value + half))
