@@ -163,6 +163,33 @@ def parse_expression(text: str, symbols: Symbols = None, limits: Limits = TYPED)
         raise ValueError(f"the formula {shown(text)} is nested too deeply.") from None
 
 
+def in_range(formula: sympy.Expr) -> sympy.Expr:
+    """The formula with no number in front of an exponential that floats cannot hold.
+
+    sympy takes exp(803.7) out of exp(803.7 - 0.4*x); here it goes back.
+    """
+    if not any(map(is_beyond, formula.atoms(sympy.Float))):
+        return formula
+    parts = tuple(map(in_range, formula.args))
+    formula = formula if parts == formula.args else formula.func(*parts)
+    number, rest = formula.as_coeff_Mul()
+    factors = sympy.Mul.make_args(rest)
+    powers = [factor.args[0] for factor in factors if isinstance(factor, sympy.exp)]
+    if not powers or not is_beyond(number):
+        return formula
+    others = [factor for factor in factors if not isinstance(factor, sympy.exp)]
+    power = sympy.exp(sympy.Add(sympy.log(abs(number)), *powers), evaluate=False)
+    signed = [sympy.sign(number), *others] if number < 0 else others
+    return sympy.Mul(*signed, power, evaluate=False) if signed else power
+
+
+def is_beyond(number: sympy.Expr) -> bool:
+    """Whether a float, or exp of a number times others, is larger or smaller than any in a law."""
+    if not (number.is_Float or number.has(sympy.exp)):
+        return False
+    return not 1 / TYPED.number <= abs(float(number)) <= TYPED.number and number != 0
+
+
 Part = tuple[sympy.Expr, float]
 """A part of a formula, and the largest power of a name in it once multiplied out."""
 
@@ -241,7 +268,7 @@ class _Reader:
         return FUNCTIONS[name](inner), degree
 
     def checked(self, value: sympy.Expr, degree: float) -> Part:
-        limits = self.limits
+        limits, value = self.limits, in_range(value)
         if value.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I) or (
             # a number such as log(0.5)**exp(2) is complex without a letter I in it
             value.is_number and not value.is_real and complex(value.evalf()).imag

@@ -35,7 +35,7 @@ from symreg.engines.projection import ProjectionEngine
 from symreg.engines.pysr import LEAST_SIZE, PySREngine, is_guess
 from symreg.engines.rational import RationalEngine
 from symreg.enumeration.search import EFFORTS
-from symreg.formulas.expressions import feature_symbols
+from symreg.formulas.expressions import feature_symbols, in_full
 from symreg.search.similarity import similarity
 
 GUESSES = 3
@@ -121,7 +121,7 @@ class PortfolioEngine(Engine):
             if budget.watch.over and isinstance(engine, ProjectionEngine):
                 return [signed(pool)]
         self.families = len(families) + 1
-        guesses = tuple(sympy.sstr(candidate.expression, full_prec=True) for candidate in best)
+        guesses = tuple(in_full(candidate.expression) for candidate in best)
         given = [each if sign > 0 else f"-1.0*({each})" for each in self.question.guesses]
         rest = self._evolving((*given, *guesses), budget)
         if rest is None:

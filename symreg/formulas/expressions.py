@@ -11,8 +11,9 @@ from functools import lru_cache
 import numpy as np
 import sympy
 from sympy.core.parameters import distribute
+from sympy.printing.str import StrPrinter
 
-from orbits.expressions import SECONDS
+from orbits.expressions import SECONDS, in_range, is_beyond
 from orbits.time_limit import limited
 from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, OPAQUE, RULES, Opaque, Program, Rows
 
@@ -45,7 +46,7 @@ def normal_form(expression: sympy.Expr) -> sympy.Expr:
         TooLongError: if sympy takes longer than for any useful formula.
     """
     message = f"sympy takes longer than {SECONDS:g} s for a formula; write it simpler."
-    return limited(SECONDS, message, lambda: _normal_form(expression))
+    return limited(SECONDS, message, lambda: in_range(_normal_form(expression)))
 
 
 def _normal_form(expression: sympy.Expr) -> sympy.Expr:
@@ -56,7 +57,7 @@ def merged(expression: sympy.Expr) -> sympy.Expr:
     """The normal form with e and pi as floats, so that one constant is one number."""
     form = normal_form(expression)
     numbers = {number: sympy.Float(number) for number in form.atoms(sympy.NumberSymbol)}
-    return form.xreplace(numbers) if numbers else form
+    return in_range(form.xreplace(numbers)) if numbers else form
 
 
 def _assemble(coefficient: sympy.Expr, factors: Factors, exponent: sympy.Expr) -> sympy.Expr:
@@ -79,7 +80,7 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
             c, f, e = _product(argument)
             coefficient, exponent = coefficient * c, exponent + e
             _multiply(factors, f, one)
-        return coefficient, factors, exponent
+        return _within(coefficient, factors, exponent)
     if expression.is_Pow and expression.exp.is_number:
         c, f, e = _product(expression.base)
         power = expression.exp
@@ -87,7 +88,7 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
             return c**power, _raised(f, power), e * power
         return one, {_assemble(c, f, e): power}, zero
     if isinstance(expression, sympy.exp):
-        return _exponential(expression.args[0])
+        return _within(*_exponential(expression.args[0]))
     if expression.is_Add:
         return _sum(expression)
     inside = expression.args[0]
@@ -96,6 +97,15 @@ def _product(expression: sympy.Expr) -> tuple[sympy.Expr, Factors, sympy.Expr]:
     arguments = [_normal_form(argument) for argument in expression.args]
     opaque = expression.func(*arguments)
     return (one, {opaque: one}, zero) if not opaque.is_number else (opaque, {}, zero)
+
+
+def _within(
+    coefficient: sympy.Expr, factors: Factors, exponent: sympy.Expr
+) -> tuple[sympy.Expr, Factors, sympy.Expr]:
+    """The same, where floats do not hold the coefficient with its logarithm in the exponent."""
+    if exponent == 0 or not is_beyond(coefficient):
+        return coefficient, factors, exponent
+    return sympy.sign(coefficient), factors, exponent + sympy.log(abs(coefficient))
 
 
 def _raised(factors: Factors, power: sympy.Expr) -> Factors:
@@ -181,8 +191,8 @@ def skeleton(expression: sympy.Expr, first: int = 0) -> tuple[sympy.Expr, list[f
 
 def substituted(form: sympy.Expr, constants: Sequence[float]) -> sympy.Expr:
     """A skeleton with numbers in place of its free constants."""
-    return form.xreplace(
-        {constant_symbol(i): sympy.Float(value) for i, value in enumerate(constants)}
+    return in_range(
+        form.xreplace({constant_symbol(i): sympy.Float(value) for i, value in enumerate(constants)})
     )
 
 
@@ -234,9 +244,9 @@ def constant_symbol(index: int) -> sympy.Symbol:
 
 
 def named(form: sympy.Expr, names: Sequence[str]) -> str:
-    """A skeleton as text, its free constants called by these names."""
+    """A skeleton as text with all digits, its free constants called by these names."""
     symbols = {constant_symbol(i): sympy.Symbol(name) for i, name in enumerate(names)}
-    return sympy.sstr(form.xreplace(symbols))
+    return in_full(form.xreplace(symbols))
 
 
 def complexity(expression: sympy.Expr) -> int:
@@ -257,7 +267,7 @@ def complexity(expression: sympy.Expr) -> int:
 @lru_cache(maxsize=4096)
 def program_of(expression: sympy.Expr) -> Program:
     """The steps of a formula, its columns called by name, its free constants by number."""
-    program = Program()
+    program, expression = Program(), in_range(expression)
     if expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         program.add(NUMBER, of=np.nan)
     elif expression.has(sympy.I):
@@ -360,9 +370,32 @@ DIGITS = 6
 """Significant ones, of numbers in a formula as text."""
 
 
+class _Text(StrPrinter):
+    """Decimals for fractions, where they are as short; floats with all digits, if `full_prec`."""
+
+    def _print_Rational(self, number: sympy.Rational) -> str:  # noqa: N802 - as sympy has it
+        decimal = _decimal(number, DIGITS)
+        return str(super()._print_Rational(number) if decimal is number else self._print(decimal))
+
+    def _print_Float(self, number: sympy.Float) -> str:  # noqa: N802 - as sympy has it
+        if self._settings["full_prec"]:
+            return repr(float(number))
+        return str(super()._print_Float(number)).removesuffix(".")  # a rounded 39 is `39.`
+
+
+def in_full(expression: sympy.Expr) -> str:
+    """The formula as text that is read with the same numbers, to the last digit."""
+    return str(_Text({"full_prec": True}).doprint(with_decimals(expression)))
+
+
+def as_text(expression: sympy.Expr) -> str:
+    """The formula as text, each number with the digits that it has."""
+    return str(_Text({"full_prec": False}).doprint(with_decimals(expression)))
+
+
 def written(expression: sympy.Expr) -> str:
     """The formula as text, six significant digits."""
-    return sympy.sstr(rounded(expression, DIGITS))
+    return as_text(rounded(expression, DIGITS))
 
 
 def mathml(expression: sympy.Expr) -> str:
@@ -377,19 +410,34 @@ def latex(expression: sympy.Expr, digits: int) -> str:
 
 def rounded(expression: sympy.Expr, digits: int) -> sympy.Expr:
     """The formula with numbers to so many significant digits, for reading."""
-    numbers = {number: sympy.Float(number, digits) for number in expression.atoms(sympy.Float)}
+    numbers = {number: in_digits(number, digits) for number in expression.atoms(sympy.Float)}
     with distribute(False):  # a number in front of a sum stays there
         return with_decimals(expression.xreplace(numbers), digits)
 
 
+def in_digits(number: sympy.Expr, digits: int) -> sympy.Number:
+    """A number to so many significant digits; a whole one, if these end before its point."""
+    short = sympy.Float(number, digits)
+    whole = 10 ** (digits - 1) <= abs(short) < 10**digits
+    return sympy.Integer(round(short)) if whole else short
+
+
 def with_decimals(expression: sympy.Expr, digits: int = DIGITS) -> sympy.Expr:
     """The formula with tenths, fifths, and fractions of a long numerator as decimals, where these
-    have no more than so many digits."""
-    decimals: dict[sympy.Rational, sympy.Float] = {}
-    for number in expression.atoms(sympy.Rational):
-        short = sympy.Float(number, digits)
-        usual = number.is_Integer or (number.q % 5 and abs(number.p) <= 10)
-        if not usual and sympy.Rational(str(short)) == number:
-            decimals[number] = short
+    have no more than so many digits; but in a sum in `exp`, out of which sympy takes floats."""
+    if not expression.args:
+        return _decimal(expression, digits)
+    fixed, parts = sympy.Integer(0), expression.args
+    if isinstance(expression, sympy.exp):
+        fixed, *parts = expression.args[0].as_coeff_Add(rational=True)
     with distribute(False):
-        return expression.xreplace(decimals)
+        changed = [fixed + with_decimals(part, digits) for part in parts]
+        same = changed == [*expression.args]
+        return in_range(expression if same else expression.func(*changed))
+
+
+def _decimal(number: sympy.Expr, digits: int) -> sympy.Expr:
+    if not number.is_Rational or number.is_Integer or (number.q % 5 and abs(number.p) <= 10):
+        return number
+    short = sympy.Float(number, digits)
+    return sympy.Float(str(short)) if sympy.Rational(str(short)) == number else number

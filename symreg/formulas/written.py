@@ -19,6 +19,7 @@ from scipy.stats import chi2
 from sympy.core.parameters import distribute
 
 from orbits.estimates import CONFIDENCE, Estimate
+from orbits.expressions import in_range
 from orbits.time_limit import TooLongError, limited
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
@@ -187,8 +188,9 @@ def _ways(formula: sympy.Expr) -> Iterator[sympy.Expr]:
 
 
 def _exact_where_simple(formula: sympy.Expr) -> sympy.Expr:
+    formula = in_range(formula)
     numbers = formula.atoms(sympy.Float, sympy.Rational)
-    return formula.xreplace({number: exact(float(number)) for number in numbers})
+    return in_range(formula.xreplace({number: exact(float(number)) for number in numbers}))
 
 
 def _tied(value: float, symbols: Mapping[float, sympy.Symbol]) -> sympy.Expr | None:
@@ -299,7 +301,7 @@ def simple_numbers(
             if abs(abs(fitted.value or 0.0) - abs(float(each))) <= SAME * abs(float(each)):
                 number, half = choice * (1 if each * choice > 0 else -1), fitted.half_width
         simple[each] = _in_digits(number, half)
-    return formula.xreplace(simple)
+    return in_range(formula.xreplace(simple))
 
 
 def _simple_within(value: float, half: float | None) -> sympy.Rational | None:

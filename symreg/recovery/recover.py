@@ -8,7 +8,6 @@ comparison; `solve` judges that and writes it down as a `Recovery`, which users 
 import contextlib
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -38,7 +37,7 @@ from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.compare import MATCHING
-from symreg.formulas.expressions import constant_symbol, named, with_decimals, written
+from symreg.formulas.expressions import as_text, constant_symbol, in_full, named, written
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simple_numbers, simplest
@@ -145,7 +144,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
     began = time.monotonic()
     spelt = problem.spelt(config)
     read = read_guesses(spelt.guesses, problem.samples.names)
-    guesses = tuple(sympy.sstr(guess, full_prec=True) for guess in read)
+    guesses = tuple(map(in_full, read))
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
         config, spelt = (replace(each, error_floor=problem.floor) for each in (config, spelt))
@@ -281,11 +280,12 @@ def _result(
 
 def _form(law: Law) -> str:
     """The formula with names for its numbers."""
-    return named(with_decimals(law.form), coefficient_names(law))
+    return named(law.form, coefficient_names(law))
 
 
 def _front_point(candidate: Candidate) -> FrontPoint:
-    return FrontPoint(**vars(candidate) | {"expression": written(candidate.expression)})
+    texts = {"expression": written(candidate.expression), "formula": in_full(candidate.expression)}
+    return FrontPoint(**vars(candidate) | texts)
 
 
 def _hardly_worded(result: Recovery) -> Recovery:
@@ -326,8 +326,7 @@ def _as_written(formula: sympy.Expr, finding: Finding, coefficients: Mapping[str
         spread = spread[np.ix_(shared, shared)] if spread.ndim == 2 else spread
     text = simple_numbers(formula, numbers, numbers_of(numbers, spread))
     done = text.atoms(sympy.Float) or grouped
-    said = sympy.sstr(with_decimals(text if done else simplest(text, finding.samples)))
-    return re.sub(r"(?<=\d)\.(?!\d)", "", said)  # sympy writes a rounded 39 as `39.`
+    return as_text(text if done else simplest(text, finding.samples))
 
 
 def noise_of(finding: Finding) -> str:
@@ -474,7 +473,7 @@ def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
     known = quantity.recognised
     if value is not None and low is not None and high is not None and unit.powers != ONE.powers:
         known = recognised(value, low, high, unit)
-    return replace(quantity, unit=unit.text, unit_in_si=unit.size, recognised=known)
+    return replace(quantity, unit=unit.as_given, unit_in_si=unit.size, recognised=known)
 
 
 def coefficient_names(law: Law) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import sympy
 from sympy.core.parameters import distribute
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
-from orbits.expressions import OWN, names_of, parse_expression
+from orbits.expressions import OWN, in_range, names_of, parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, html_table, wrapped
 from orbits.quantities import require_no_unit
@@ -20,7 +20,8 @@ from orbits.tables import as_frame, spellings
 from orbits.units import ONE
 from symreg.fit.expansions import Break
 from symreg.fit.uncertainty import KnownConstant, recognised
-from symreg.formulas.expressions import constant_symbol, evaluate, latex, mathml
+from symreg.formulas.expressions import constant_symbol, evaluate, in_full, latex, mathml, written
+from symreg.formulas.precision import LAST_DIGITS
 from symreg.formulas.written import simple_together, with_plain_quotients
 from symreg.recovery.gates import Gate
 from symreg.recovery.rival import Rival
@@ -36,7 +37,7 @@ class Quantity(Estimate):
         truth: of the law that generated the data.
         relative_error: value over truth, less one.
         recognised: a known constant it may be.
-        unit: its dimension in SI base units, if the columns have units.
+        unit: in SI base units, or those of the columns, if these have units.
         unit_in_si: size of the unit of `value`.
     """
 
@@ -102,7 +103,7 @@ class Null:
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A formula of a Pareto front, as text."""
+    """A formula of a Pareto front: as one reads it, and as `formula` with all digits."""
 
     expression: str
     complexity: int
@@ -110,6 +111,7 @@ class FrontPoint:
     score: float | None
     seed: int
     engine: str
+    formula: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,7 @@ class Recovery(Result):
         formula, symbols = self._parsed(text)
         with distribute(False):  # a number in front of a sum stays there
             numbered = formula.xreplace({symbols[name]: value for name, value in values.items()})
-            return with_plain_quotients(numbered)
+            return in_range(with_plain_quotients(numbered))
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""
@@ -299,25 +301,26 @@ class Recovery(Result):
             ValueError: if a feature that the formula has is not given, or carries a unit.
         """
         features = features if isinstance(features, Mapping) else as_frame(features)
-        names, X = self._columns_of(features)
+        names, X = self.columns_of(features)
         if names:
             return evaluate(self.formula, names, X)
         rows = max((len(np.atleast_1d(column)) for _, column in features.items()), default=1)
         return np.full(rows, float(self.formula))
 
-    def _columns_of(
-        self, features: Mapping[str, Any] | pd.DataFrame
+    def columns_of(
+        self, features: Mapping[str, Any] | pd.DataFrame, formula: sympy.Expr | None = None
     ) -> tuple[list[str], np.ndarray]:
-        """Names of the formula's features, and (row, feature) values."""
+        """Names of the features of the formula, or another one, and (row, feature) values."""
         given: Mapping[str, Any] | pd.DataFrame = features
         if self.per_group is not None:
             given = {str(name): values for name, values in features.items()}
             given |= self._constants(self.per_group, given)
-        names = sorted(s.name for s in self.formula.free_symbols)
+        formula = self.formula if formula is None else formula
+        names = sorted(s.name for s in formula.free_symbols)
         own = {name: self.columns.get(name, name) for name in names}
         missing = [own[name] for name in names if not {name, own[name]} & set(given)]
         if missing:
-            raise ValueError(f"the formula {self.expression} needs {', '.join(missing)} too.")
+            raise ValueError(f"the formula {written(formula)} needs {', '.join(missing)} too.")
         chosen = [given[own[name] if own[name] in given else name] for name in names]
         for name, values in zip(names, chosen, strict=True):
             require_no_unit(values, own[name])
@@ -384,13 +387,13 @@ class Recovery(Result):
         """
         if self.per_group is None:
             raise ValueError("no groups were told apart; name their column: per_group='temp'.")
-        return str(self.formula)
+        return in_full(self.formula)
 
     def predict_interval(self, features: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
         """The law's value with the 95 % interval from its constants' uncertainty.
 
-        The interval is the law's, to first order in the constants; a new measurement scatters about
-        it like the table's rows.
+        The interval is the law's, to first order in the constants, and no narrower than rounding; a
+        new measurement scatters about it like the table's rows.
 
         Args:
             features: as for `predict`.
@@ -404,7 +407,7 @@ class Recovery(Result):
         """
         features = features if isinstance(features, Mapping) else as_frame(features)
         value = self.predict(features)
-        names, X = self._columns_of(features)
+        names, X = self.columns_of(features)
         spread = np.zeros(len(value))
         text, constants = self.form, [quantity.value for quantity in self.coefficients.values()]
         own, covariance = list(self.coefficients), np.array(self.covariance)
@@ -425,6 +428,7 @@ class Recovery(Result):
             )
             variance = slopes[:, None, :] @ covariance @ slopes[:, :, None]
             spread = STANDARD_ERRORS * np.sqrt(variance[:, 0, 0])
+        spread = np.maximum(spread, LAST_DIGITS * np.abs(value))
         measured = [name in self.domain for name in names]
         limits = np.array([self.domain[name] for name in names if name in self.domain])
         X = X[:, measured]

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 import orbits
 import symreg
 from orbits.expressions import OWN, names_of, parse_expression
-from symreg.formulas.expressions import constant_symbol, evaluate, symbol, written
+from symreg.formulas.expressions import (
+    constant_symbol,
+    evaluate,
+    normal_form,
+    skeleton,
+    symbol,
+    written,
+)
 from symreg.formulas.reading import read_formula
 from symreg.recovery.result import Quantity
 from symreg.recovery.user_table import written_names
@@ -47,7 +54,9 @@ def of_floats(formula):
 
 def exponential(inner):
     """exp of what floats hold: sympy never ends exp(1e90), and has no room for a tower."""
-    return inner if inner.is_number and not abs(inner) < OWN.exponential else sympy.exp(inner)
+    if inner.is_number and not (inner.is_real and abs(inner) < OWN.exponential):
+        return inner
+    return sympy.exp(inner)
 
 
 leaves = numbers.map(sympy.Float) | st.sampled_from(
@@ -127,6 +136,37 @@ def test_names_of_any_length_are_written_and_read(tmp_path):
         assert again.sympy(each).free_symbols
     # what is printed may be given back
     assert symreg.compare(again.expression, again.expression).verdict == "exact"
+
+
+def test_a_constant_in_exp_is_as_large_as_the_years_want_it(tmp_path):
+    # exp(803.72) is more than a float holds, and so is its inverse
+    x = np.linspace(1990, 2024, 40)
+    for form, sign in (("K/(1 + exp(-(c + d*a)))", 1), ("K/(1 + exp(c + d*a))", -1)):
+        line = fitted("c*a + d", names=("a", "y"))
+        numbers = {"K": 5.0, "c": -803.72 * sign, "d": 0.4 * sign}
+        told = {name: Quantity(name=name, value=value) for name, value in numbers.items()}
+        law = replace(line, form=form, coefficients=told, covariance=())
+        law.write(tmp_path / "law.json")
+        true = 5 / (1 + np.exp(803.72 - 0.4 * x))
+        for each in (law, symreg.Recovery.read(tmp_path / "law.json")):
+            assert each.predict({"a": x}) == pytest.approx(true, rel=1e-12)
+            assert evaluate(each.sympy(written(each.formula)), ["a"], x[:, None]) == pytest.approx(
+                true, rel=1e-12
+            )
+            assert written(each.formula) == "5.0/(exp(803.72 - 0.4*a) + 1)"
+            assert "e^{803.7 - 0.4 a}" in each.latex()
+
+
+@pytest.mark.parametrize("offset", [-1500.5, -803.7, 803.7, 1500.5])
+def test_a_formula_with_a_large_constant_in_exp_is_read_and_normal(offset):
+    x = np.linspace(0, 1, 9) - offset
+    text = f"2*exp({offset} + r)/(3 + exp({offset} + r))"
+    true = 2 * np.exp(offset + x) / (3 + np.exp(offset + x))
+    for formula in (read_formula(text), normal_form(1.0 * read_formula(text))):
+        assert evaluate(formula, ["r"], x[:, None]) == pytest.approx(true, rel=1e-11)
+        form, numbers = skeleton(formula)
+        assert np.all(np.abs(numbers) < 2000)
+        assert evaluate(form, ["r"], x[:, None], numbers) == pytest.approx(true, rel=1e-11)
 
 
 def numbers_in(value):
