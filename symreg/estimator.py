@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from symreg.fit.form import fit_form
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, latex
+from symreg.formulas.languages import LIBRARIES, PRINTERS, code_of, function_of
 from symreg.recovery.config import RecoverConfig, words
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
@@ -32,11 +33,6 @@ from symreg.recovery.user_table import LEAST_ROWS
 
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""
-PRINTERS = {
-    "c": sympy.ccode, "c++": sympy.cxxcode, "fortran": sympy.fcode, "julia": sympy.julia_code,
-    "matlab": sympy.octave_code, "python": sympy.pycode, "rust": sympy.rust_code,
-}  # fmt: skip
-"""Of sympy, by language."""
 
 
 @dataclass(eq=False, repr=False)
@@ -59,7 +55,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             residuals suit best.
         sigma_of: standard errors of features by name, each a number or a share as in "5%"; the fit
             is then by orthogonal distances.
-        units: of the columns of X by name, and of y as `y`: the formula's constants get theirs.
+        units: of the columns of X by name, and of y as `y` or any other: the formula's constants
+            get theirs.
         per_group: column of X, which is then a DataFrame, whose values each get their own constants
             in one form, such as a galaxy; it is no feature.
         form: formula to fit instead of searching, as in "a*x + b*v".
@@ -106,8 +103,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         sigma: "ArrayLike | None" = None,
         groups: "ArrayLike | None" = None,
         sample_weight: "ArrayLike | None" = None,
-    ) -> "LawRegressor":
-        """Find the law.
+    ) -> Self:
+        """Find the law; what an earlier call found is kept whole if this one fails.
 
         Args:
             X: (row, feature), an array or a DataFrame, whose names the formula uses.
@@ -120,6 +117,15 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
+        before = dict(vars(self))
+        try:
+            return self._fitted(X, y, sigma, groups, sample_weight)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _fitted(self, X: Any, y: Any, sigma: Any, groups: Any, sample_weight: Any) -> Self:
         for name, values in {"y": y, "sigma": sigma, "sample_weight": sample_weight}.items():
             require_no_unit(values, name)
         if (shape := np.asarray(y).shape)[1:] not in ((), (1,)):
@@ -199,7 +205,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         self.new_groups_: dict[Any, Law] = {}
         return self
 
-    def fit_groups(self, X: "ArrayLike", y: "ArrayLike") -> "LawRegressor":
+    def fit_groups(self, X: "ArrayLike", y: "ArrayLike") -> Self:
         """Fit the constants of new groups, the form and what all groups share unchanged.
 
         `predict` knows these groups then; those of `fit` keep their constants.
@@ -217,7 +223,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         if labels is None:
             raise ValueError("no groups were told apart; name their column: per_group='galaxy'.")
         values, target = validate_data(self, features, y, dtype=np.float64, reset=False)
-        form = self.recovery_.form_of_new_group()
+        form, new = self.recovery_.form_of_new_group(), dict[Any, Law]()
         for label in dict.fromkeys(labels.tolist()):
             rows = labels == label
             samples = Samples(values[rows], target[rows], self._spelled, np.arange(rows.sum()))
@@ -227,7 +233,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                     f"{self.per_group} = {label} has {rows.sum()} row(s), for "
                     f"{len(law.constants)} constants of its own; give more."
                 )
-            self.new_groups_[label] = law
+            new[label] = law
+        self.new_groups_ = self.new_groups_ | new
         return self
 
     def predict(self, X: "ArrayLike", index: int | None = None) -> np.ndarray:
@@ -259,8 +266,14 @@ class LawRegressor(RegressorMixin, BaseEstimator):
 
     def _units(self, target: str) -> dict[str, str]:
         """Units by column of the table that is searched, where y has a name of its own."""
-        return {target if name == "y" and "y" not in self._names else name: unit
-                for name, unit in (self.units or {}).items()}  # fmt: skip
+        units = self.units or {}
+        others = [name for name in units if name not in self._names]
+        if len(others) > 1:
+            raise ValueError(
+                f"units has {', '.join(map(str, others))} beside the columns of X, "
+                f"{', '.join(self._names)}; give one more, for y."
+            )
+        return {target if name in others else name: unit for name, unit in units.items()}
 
     def _apart(self, X: Any) -> tuple[Any, np.ndarray | None]:
         """The features, and (row,) the group of each row, if groups are told apart."""
@@ -289,7 +302,7 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         rows = [
             (each.complexity, each.loss, each.score, each.expression,
-             self.recovery_.sympy(each.expression))
+             self.recovery_.sympy(each.formula or each.expression))
             for each in self.recovery_.pareto_front
         ]  # fmt: skip
         columns = ["complexity", "loss", "score", "equation", "sympy_format"]
@@ -324,19 +337,24 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         """The formula, or that of a row, as an expression of another language.
 
         Raises:
-            ValueError: for a language that sympy does not write.
+            ValueError: for a language that sympy does not write, or not with the law's values.
         """
-        written = PRINTERS[require_known("language", language, PRINTERS)]
-        return str(written(self.sympy(index)))
+        formula = self.sympy(index)
+        require_known("language", language, PRINTERS)
+        law = self.recovery_
+        return code_of(formula, language, *law.columns_of(law.points, formula))
 
     def function(self, library: str = "torch", index: int | None = None) -> Callable[[Any], Any]:
         """The formula, or that of a row, as a function of (row, feature) arrays of a library:
-        torch, jax or numpy, in which it can be differentiated."""
+        torch, jax or numpy, in which it can be differentiated.
+
+        Raises:
+            ValueError: for another library, or constants of groups.
+        """
         formula = self.sympy(index)
-        symbols = {each.name: each for each in formula.free_symbols}
-        own = [symbols.get(name, sympy.Symbol(name)) for name in self._spelled]
-        of_columns = sympy.lambdify(own, formula, library)
-        return lambda X: of_columns(*X.T)
+        require_known("library", library, LIBRARIES)
+        law = self.recovery_
+        return function_of(formula, library, self._spelled, *law.columns_of(law.points, formula))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

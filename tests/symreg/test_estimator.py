@@ -1,6 +1,7 @@
 """The search as a scikit-learn estimator."""
 
 import inspect
+import math
 import pickle
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import symreg
 from symreg import LawRegressor
+from symreg.formulas.expressions import evaluate, in_full
 
 QUICK = {"engine": "projection", "seeds": 1, "null": False, "timeout_in_seconds": 3.0}
 
@@ -227,3 +229,105 @@ def test_units_of_new_rows_are_not_dropped():
     ):
         with pytest.raises(ValueError, match="carries the unit 'km'; give its numbers alone"):
             use(kilometres)
+
+
+def test_a_fit_that_fails_leaves_what_the_last_one_found():
+    X, y = gravity(60)
+    model = LawRegressor(form="k*m1*m2/r**2", null=False).fit(X, y)
+    found = model.predict(X)
+    # of fewer columns, with a form that none can be, after which they have been counted
+    model.set_params(form="k*r +")
+    before = vars(model).copy()
+    with pytest.raises(ValueError, match="cannot be read"):
+        model.fit(X[["m1", "r"]], y)
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict(X), found)
+
+
+def test_units_of_the_target_have_a_name_beside_a_column_y():
+    X, _ = gravity(60)
+    X = X.rename(columns={"m1": "y"})[["y", "r"]]
+    model = LawRegressor(form="k*y/r**2", null=False, units={"y": "kg", "r": "m", "F": "N"})
+    assert model.fit(X, 2 * X["y"] / X["r"] ** 2).recovery_.coefficients["k"].unit == "m^3 s^-2"
+    with pytest.raises(ValueError, match="units has F, f beside the columns of X, y, r; give one"):
+        model.set_params(units={"y": "kg", "r": "m", "F": "N", "f": "N"}).fit(X, X["y"])
+
+
+def test_a_formula_in_latex_has_the_digits_that_were_asked_for():
+    X, y = gravity(60)
+    model = LawRegressor(form="k*m1*m2/r**2", null=False).fit(X, 12.3456 / 6.67 * y)
+    for precision, told in (
+        (2, "{12 m"),
+        (3, "{12.3 m"),
+        (5, "12.346 m"),
+    ):
+        assert told in model.latex(precision=precision)
+        assert told in model.recovery_.latex(precision)
+
+
+# a number in `exp` of every kind: short, of all digits, and such as calendar years need
+DRAWN = (
+    "c*x*exp({short} - x - y/{b})", "c*x**{p}*exp(-{a}*y)", "c*(x + {a})*(y + {b})",
+    "c + {a}*log(x + {b}*y)", "K/(1 + exp({years} - 0.4*t))", "c*x*exp({years} - 0.4*t) + y",
+    "c*sqrt({a}*x**2 + y)/{b}", "c*x/7 + y/{a}", "c*exp({short})*x**{short} + exp({a})*y",
+    "c*sin({a}*x + {short})*y - {b}*x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "seed", [4, 5, *(pytest.param(k, marks=pytest.mark.slow) for k in range(40) if k not in (4, 5))]
+)
+def test_every_way_to_a_law_has_its_values(seed, tmp_path):
+    random = np.random.default_rng(seed)
+    a, b = random.uniform(0.3, 4, 2)
+    text = DRAWN[seed % len(DRAWN)].format(
+        a=a, b=b, p=random.uniform(-3, 3), short=round(random.uniform(0.3, 4), 1),
+        years=round(random.uniform(797, 806), 3),
+    )  # fmt: skip
+    X = pd.DataFrame(random.uniform(0.5, 3, (60, 2)), columns=["x", "y"])
+    X["t"] = np.linspace(1990, 2024, 60)
+    numbers = {"c": 1.2345678901, "K": 5.0}
+    functions = {name: getattr(np, name) for name in ("exp", "log", "sin", "sqrt")}
+    y = eval(text, functions | numbers | dict(X.items()))
+    model = LawRegressor(form=text, null=False).fit(X, y)
+    law = model.recovery_
+    law.write(tmp_path / "law.json")
+    again = symreg.Recovery.read(tmp_path / "law.json")
+    rows, interval = X.to_numpy(), law.predict_interval(X)
+    form, names = law.sympy(law.form), sorted(map(str, law.sympy().free_symbols))
+    fitted = {name: quantity.value for name, quantity in law.coefficients.items()}
+    ways = {
+        "the law": law.predict(X),
+        "the estimator": model.predict(X),
+        "sympy": evaluate(law.sympy(), names, X[names].to_numpy()),
+        "the form": evaluate(
+            form,
+            [*names, *fitted],
+            np.column_stack([X[names], np.tile([*fitted.values()], (60, 1))]),
+        ),
+        "the file": again.predict(X),
+        "the file's interval": again.predict_interval(X)["value"],
+        "numpy": model.function("numpy")(rows),
+        "torch": model.function("torch")(torch.tensor(rows)),
+        "Python": [eval(model.code("python"), {"math": math} | dict(r)) for _, r in X.iterrows()],
+        "the text": evaluate(law.sympy(in_full(law.formula)), names, X[names].to_numpy()),
+    }
+    # twelve operations; in years exponents of 800, whose last digits are 1e-13
+    tolerance = 1e-11 if "t" in names else 1e-13
+    for way, values in ways.items():
+        np.testing.assert_allclose(values, y, tolerance, tolerance, err_msg=f"{way}: {text}")
+    room = tolerance * np.abs(y)
+    assert np.all((interval["low"] <= y + room) & (y - room <= interval["high"]))
+    for language in ("c", "c++", "fortran", "julia", "matlab", "rust"):
+        assert model.code(language)  # and its values are compared there
+
+
+def test_a_law_without_numbers_and_one_without_features_are_exported():
+    X, _ = gravity(60)
+    for y in (np.full(60, 7.5) + 0.01 * np.random.default_rng(0).normal(size=60),
+              X["m1"] * np.exp(2) / X["r"]):  # fmt: skip
+        model = LawRegressor(**QUICK).fit(X, y)
+        for library, rows in (("numpy", X.to_numpy()), ("torch", torch.tensor(X.to_numpy()))):
+            found = model.function(library)(rows)
+            assert found.shape == (60,)
+            np.testing.assert_allclose(found, model.predict(X), rtol=1e-15)
