@@ -5,10 +5,10 @@ formula's; so it has each number with all digits, and none that only sympy knows
 """
 
 import ast
+import contextlib
 import importlib.util
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import sympy
 from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.rust import RustCodePrinter
 
-from orbits.expressions import in_range
+from orbits.expressions import OWN, in_range, parse_expression
 from symreg.formulas.expressions import evaluate
 
 LARGEST_INTEGER = 2**31
@@ -68,22 +68,15 @@ AS_PYTHON = {
     "rust": {r"_f64\b": ""},
 }
 """What makes an expression of a language one of Python, with the same order of operations."""
+IN_OUR_WORDS = {
+    **dict.fromkeys(("pow", "powf", "powi"), "({}) ** ({})"),
+    **dict.fromkeys(("abs", "fabs"), "Abs({})"),
+    "recip": "1 / ({})", "cbrt": "({}) ** (1/3)", "exp2": "2 ** ({})", "ln": "log({})",
+}  # fmt: skip
+"""Functions of other languages in a formula as we read it."""
 INTEGER_DIVISION = ("c", "c++", "fortran", "rust")
 SHORT_NAMES = dict.fromkeys(("fortran", "matlab"), r"(?a)[A-Za-z]\w{0,62}")
 """In languages that allow no others."""
-OPERATIONS: dict[type, Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Pow: np.float_power, ast.USub: operator.neg,
-}  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: getattr(np, name)
-    for name in ("sqrt", "cbrt", "exp", "exp2", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh",
-                 "abs", "fabs")
-} | {
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "ln": np.log,
-    "recip": np.reciprocal, "pow": np.float_power, "powf": np.float_power, "powi": np.float_power,
-}  # fmt: skip
-"""By their names in all languages."""
 
 
 def code_of(formula: sympy.Expr, language: str, names: Sequence[str], X: np.ndarray) -> str:
@@ -92,12 +85,10 @@ def code_of(formula: sympy.Expr, language: str, names: Sequence[str], X: np.ndar
     Raises:
         ValueError: if what sympy prints has others, or names that the language does not know.
     """
-    text = PRINTERS[language](_in_numbers(formula))
-    columns = dict(zip(names, X.T, strict=True))
-    try:
-        values = _read(text, language, columns)
-    except (ArithmeticError, LookupError, SyntaxError, TypeError, ValueError):
-        values = np.nan
+    text, values = PRINTERS[language](_in_numbers(formula)), np.full(len(X), np.nan)
+    if all(re.fullmatch(SHORT_NAMES.get(language, r"\w+"), name) for name in names):
+        with contextlib.suppress(SyntaxError, ValueError, IndexError):
+            values = evaluate(_read(text, language, formula), names, X)
     _require_same(values, formula, names, X, f"what sympy writes in {language}, {text},")
     return text
 
@@ -153,40 +144,45 @@ def _in_numbers(formula: sympy.Expr) -> sympy.Expr:
     """The formula with floats of all digits, also for exp(2), for pi, and for long integers."""
     if formula.is_Float or (formula.is_number and not formula.is_Rational):
         number = formula.evalf()
-        return number if float(str(number)) == float(number) else sympy.Float(float(number), 17)
+        digits = 15 if float(str(number)) == float(number) else 17  # which hold every float
+        return sympy.Float(float(number), digits)
     if formula.is_Integer and abs(formula) >= LARGEST_INTEGER:
         return sympy.Float(formula)
     parts = [_in_numbers(part) for part in formula.args]
     return in_range(formula if parts == [*formula.args] else formula.func(*parts))
 
 
-def _read(text: str, language: str, columns: Mapping[str, np.ndarray]) -> Any:
-    """The value of an expression of a language."""
+def _read(text: str, language: str, formula: sympy.Expr) -> sympy.Expr:
+    """The formula that an expression of a language is, of another formula's symbols.
+
+    Raises:
+        SyntaxError, ValueError, IndexError: if it is none.
+    """
     for pattern, other in AS_PYTHON.get(language, {}).items():
         text = re.sub(pattern, other, text)
+    plain = _Plain(language in INTEGER_DIVISION).visit(ast.parse(text.strip(), mode="eval"))
+    own = {symbol.name: symbol for symbol in formula.free_symbols}
+    marked = {f"{name}_": symbol for name, symbol in own.items()}  # a word of the language
+    return parse_expression(ast.unparse(plain), marked | own, OWN)
 
-    def value(node: ast.expr) -> Any:
+
+class _Plain(ast.NodeTransformer):
+    """An expression of another language with our functions and operations."""
+
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        first = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        arguments = [ast.unparse(part) for part in (*first, *node.args)]
+        text = IN_OUR_WORDS.get(name, f"{name}({', '.join(arguments)})")
+        return ast.parse(text.format(*arguments), mode="eval").body
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
         match node:
-            case ast.Constant(value=int() | float() as number):
-                return number
-            case ast.Name(id=name):
-                if not re.fullmatch(SHORT_NAMES.get(language, r"\w+"), name):
-                    raise KeyError(name)
-                # sympy marks a word of the language by a line behind it
-                return columns[name if name in columns else name.rstrip("_")]
-            case ast.UnaryOp(op=sign, operand=part):
-                return OPERATIONS[type(sign)](value(part))
-            case ast.BinOp(left=left, op=sign, right=right):
-                parts = value(left), value(right)
-                if isinstance(sign, ast.Div) and language in INTEGER_DIVISION:
-                    whole = all(isinstance(part, int) for part in parts)
-                    return parts[0] // parts[1] if whole else parts[0] / parts[1]
-                return OPERATIONS[type(sign)](*parts)
-            case ast.Call(func=ast.Name(id=name), args=arguments):
-                return FUNCTIONS[name](*map(value, arguments))
-            case ast.Call(func=ast.Attribute(value=first, attr=name), args=arguments):
-                return FUNCTIONS[name](*map(value, (first, *arguments)))
-        raise TypeError(ast.dump(node))
-
-    with np.errstate(all="ignore"):
-        return value(ast.parse(text.strip(), mode="eval").body)
+            case ast.BinOp(ast.Constant(int() as above), ast.Div(), ast.Constant(int() as below)):
+                return ast.Constant(above // below) if self._whole and below else node
+        return node
