@@ -473,7 +473,10 @@ def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
     known = quantity.recognised
     if value is not None and low is not None and high is not None and unit.powers != ONE.powers:
         known = recognised(value, low, high, unit)
-    return replace(quantity, unit=unit.as_given, unit_in_si=unit.size, recognised=known)
+    return replace(
+        quantity, unit=unit.text, unit_in_si=unit.size, unit_as_given=unit.as_given,
+        recognised=known,
+    )  # fmt: skip
 
 
 def coefficient_names(law: Law) -> tuple[str, ...]:

@@ -37,8 +37,9 @@ class Quantity(Estimate):
         truth: of the law that generated the data.
         relative_error: value over truth, less one.
         recognised: a known constant it may be.
-        unit: in SI base units, or those of the columns, if these have units.
+        unit: its dimension in SI base units, if the columns have units.
         unit_in_si: size of the unit of `value`.
+        unit_as_given: the unit of `value`, by the names of those of the columns.
     """
 
     name: str = ""
@@ -47,6 +48,7 @@ class Quantity(Estimate):
     recognised: KnownConstant | None = None
     unit: str | None = None
     unit_in_si: float | None = None
+    unit_as_given: str | None = None
 
     @classmethod
     def named(cls, name: str, estimate: Estimate | None, truth: float | None) -> "Quantity":

@@ -323,6 +323,8 @@ def with_unit(quantity: Quantity) -> str:
     """A quantity with its interval and unit, multiplied out if it has no dimension."""
     if quantity.unit is None or quantity.unit_in_si is None:
         return interval(quantity)
+    if quantity.unit_as_given not in (None, ONE.text):
+        return f"{interval(quantity)} {quantity.unit_as_given}"
     factor = quantity.unit_in_si / parse_unit(quantity.unit).size
     if quantity.unit == ONE.text:
         return interval(quantity.times(factor))
