@@ -17,6 +17,7 @@ from orbits.forces import ForceLaw, known_law
 from orbits.frames import relative_shares
 from orbits.options import keywords_of, options_from
 from orbits.provenance import provenance
+from orbits.statistics import TINY
 from orbits.units import LENGTHS, G
 
 
@@ -217,7 +218,7 @@ def _metrics(table: pd.DataFrame, noise: float) -> dict[str, Any]:
     """Quality of the accelerations: by their own errors, and by the law if known."""
     axes = [name for name in "xyz" if f"sigma_a_{name}" in table]
     acceleration, error = (table[[f"{p}{n}" for n in axes]].to_numpy() for p in ("a_", "sigma_a_"))
-    relative = np.linalg.norm(error, axis=1) / table["a_norm"].to_numpy()
+    relative = np.linalg.norm(error, axis=1) / table["a_norm"].to_numpy().clip(TINY)
     metrics: dict[str, Any] = {
         "noise": noise,
         "median_relative_error": float(np.median(relative)),

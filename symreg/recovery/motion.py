@@ -36,7 +36,7 @@ from symreg.recovery.leftover_words import (
 )
 from symreg.recovery.leftovers import MOST_UNNAMED, NOISE_LIKE, leftovers
 from symreg.recovery.problem import Problem, of_force_samples
-from symreg.recovery.rounding import unreadable
+from symreg.recovery.rounding import straight, unreadable
 
 
 def forces_in(
@@ -103,8 +103,8 @@ def _by_what_is_left(
 ) -> list[Problem]:
     """Problems where nobody gave a law."""
     axes = axes_of(samples.table)
-    if (rounding := unreadable(samples, units)) is not None:
-        return [_of_distance(samples, config, units).noted((rounding[0],), (rounding[1],))]
+    if (none := straight(samples) or unreadable(samples, units)) is not None:
+        return [_of_distance(samples, config, units).noted((none[0],), (none[1],))]
     if (steps := stepped(samples)) is not None:
         problem = _of_distance(steps[1], config, units)
         return [problem.noted((stepping_note(steps[0]),), (stepping_gate(steps[0]),))]

@@ -32,6 +32,23 @@ def grain(values: np.ndarray) -> float:
     return 0.0
 
 
+def straight(samples: ForceSamples) -> tuple[str, Gate] | None:
+    """A note and a condition if every orbit is a straight line at one speed to its noise; else
+    None."""
+    table, noise = samples.table, samples.metrics.get("noise")
+    if samples.attributes.get("readout") != "measured" or noise is None:
+        return None
+    for _, rows in table.groupby([name for name in ("orbit", "body") if name in table]):
+        time, position = rows["time"].to_numpy(), vectors(rows)
+        design = np.column_stack([np.ones(len(time)), time - time.mean()])
+        left = position - design @ np.linalg.lstsq(design, position, rcond=None)[0]
+        # the noise of the other body, too, and room for how well it is known
+        if np.sqrt(np.mean(left**2)) > 3 * noise:
+            return None
+    note = "the motion is a straight line at one speed, to its errors: it shows no force"
+    return note, stated("a force to explain", False, "an acceleration beyond its errors", "none")
+
+
 def unreadable(samples: ForceSamples, units: GivenUnits) -> tuple[str, Gate] | None:
     """A note and a condition if rounding is beside the pull of one step; else None."""
     dt, metrics = samples.attributes.get("dt"), samples.metrics

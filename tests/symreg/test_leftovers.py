@@ -418,6 +418,20 @@ def test_positions_rounded_beside_the_pull_cannot_be_read():
     assert grain(np.round(x, 3)) == 1e-3
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+def test_a_straight_line_shows_no_force(noise):
+    line = np.column_stack([1 + 2 * TIMES, 3 - TIMES])
+    (problem,) = problems_of(forces(TIMES, noisy(line, noise)), QUICK)
+    assert gates(problem)["a force to explain"] is False
+    assert "it shows no force" in " ".join(problem.notes)
+    assert "rounded" not in " ".join(problem.notes)
+    slow = line + 0.01 * TIMES[:, None] ** 2  # bends by more than its errors
+    assert not any(
+        "no force" in n for p in problems_of(forces(TIMES, slow), QUICK) for n in p.notes
+    )
+
+
 def test_too_few_states_are_counted_as_in_the_file():
     random = np.random.default_rng(0)
     parts = []
