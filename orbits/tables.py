@@ -1,6 +1,8 @@
 """The reader of tables: CSV, Parquet, NumPy arrays and DataFrames, column by column."""
 
+import codecs
 import csv
+import io
 import itertools
 import math
 import os
@@ -253,11 +255,18 @@ WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 WITH_POINT = re.compile(WITH_COMMA.pattern.replace(",", "[.]", 1))
 
 
+CONTROL = frozenset(range(32)) - frozenset(b"\t\n\f\r")
+"""Bytes that no text has."""
+LOOKED_AT = 2**16
+"""Bytes that tell text from something else, and records that tell what parts the columns."""
+RECORDS = 50
+
+
 def _text(
     path: Path, wanted: Sequence[str], blank_lines: bool, labels: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    separator = _separator(path)
-    columns, above = _header(path, separator)
+    text = _Text(path)
+    separator, columns = text.separator, text.columns
     there = [name for name in dict.fromkeys(wanted) if columns.count(name) == 1]
     if not there:
         return pd.DataFrame(), columns
@@ -265,13 +274,17 @@ def _text(
 
     def read(names: Sequence[str], **options: Any) -> pd.DataFrame:
         places = [columns.index(name) for name in names]
-        with _opened(path) as file:
-            for _ in range(above):  # pandas itself counts records, and quotation marks inside words
+        with text.opened() as file:
+            # pandas itself counts records, and quotation marks inside words
+            for _ in range(text.above):
                 file.readline()
+            below = enumerate(file, text.above + 1) if text.remarks else ()
+            kept = "".join(line for number, line in below if number not in text.remarks)
             frame = pd.read_csv(
-                file, sep=separator, skipinitialspace=True, header=None, index_col=False,
-                names=range(len(columns)), usecols=sorted(places), low_memory=False,
-                skip_blank_lines=not blank_lines, **options,
+                io.StringIO(kept) if text.remarks else file,
+                sep=r"\s+" if separator == " " else separator, skipinitialspace=True, header=None,
+                index_col=False, names=range(len(columns)), usecols=sorted(places),
+                low_memory=False, skip_blank_lines=not blank_lines, **options,
             )  # fmt: skip
         return frame[places].set_axis(names, axis=1)
 
@@ -300,87 +313,141 @@ def _written(frame: pd.DataFrame, number: re.Pattern[str]) -> Iterator[tuple[str
                 yield str(name), text
 
 
-def _opened(path: Path) -> TextIO:
-    return open(path, encoding="utf-8-sig", newline="")
+class _Text:
+    """How a text holds a table.
 
-
-def _separator(path: Path) -> str:
-    """What parts the columns: of comma, semicolon and tab the one that gives the first records as
-    many fields as the header, and most of them."""
-    if path.suffix == ".tsv":
-        return "\t"
-
-    def fields(separator: str) -> tuple[bool, int]:
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
-            lengths = [len(row) for row in itertools.islice(rows, 50) if row] or [0]
-        return lengths[0] > 1 and len(set(lengths)) == 1, lengths[0]
-
-    return max(",;\t", key=fields)
-
-
-def _header(path: Path, separator: str) -> tuple[list[str], int]:
-    """Names of the columns of a text, and the number of lines down to them.
-
-    pandas would take the first field of rows that are longer than the header for an index, and
-    shift all others by one; the rows are counted here.
+    Attributes:
+        encoding: UTF-8, UTF-16, or Latin-1 where it is neither and holds no control characters.
+        separator: what parts the columns: comma, semicolon, tab, or blanks.
+        columns: their names; of numbers without any those of an array (`ARRAY_COLUMNS`).
+        above: lines above the first row.
+        remarks: numbers of the lines below that begin with # and are no row.
     """
-    columns: list[str] = []
-    above = 0
-    for line, last, row in _records(path, separator):
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.encoding = path, _encoding(path)
+        self.separator = self._separator()
+        self.columns, self.above, self.remarks = self._header()
+
+    def opened(self) -> TextIO:
+        return open(self.path, encoding=self.encoding, newline="")
+
+    def _fields(self, lines: Iterable[str], separator: str, **options: Any) -> Any:
+        if separator == " ":
+            lines, separator = ("\t".join(line.split()) for line in lines), "\t"
+        return csv.reader(lines, delimiter=separator, skipinitialspace=True, **options)
+
+    def _separator(self) -> str:
+        """The one that gives the first records as many fields as the header, and most of them."""
+        if self.path.suffix == ".tsv":
+            return "\t"
+
+        def fields(separator: str) -> tuple[bool, int]:
+            with self.opened() as file, suppress(csv.Error):  # all 30 000 fields of a row as one
+                rows = self._fields((line for line in file if line[:1] != "#"), separator)
+                lengths = [len(row) for row in itertools.islice(rows, RECORDS) if row] or [0]
+                return lengths[0] > 1 and len(set(lengths)) == 1, lengths[0]
+            return False, 0
+
+        return max(",;\t ", key=fields)
+
+    def _header(self) -> tuple[list[str], int, set[int]]:
+        """Names of the columns, the number of lines down to them, and the lines that are remarks.
+
+        pandas would take the first field of rows that are longer than the header for an index, and
+        shift all others by one; the rows are counted here.
+        """
+        columns: list[str] = []
+        remarks: dict[int, list[str]] = {}
+        above = 0
+        for line, last, row in self.records():
+            remark = bool(row) and row[0].startswith("#")
+            if not columns and row and not remark:
+                above, columns = last, row
+                # names stand behind a # where numpy.savetxt writes them
+                named = [names for names in remarks.values() if len(names) == len(row)]
+                numbers = [math.isfinite(_number(field)) for field in row]
+                if named and any(numbers):
+                    above, columns = line - 1, named[-1]
+                # whole numbers may be names
+                elif all(numbers) and any(WITH_POINT.fullmatch(field) for field in row):
+                    above, columns = line - 1, list(_array_names(len(row)))
+            elif remark and len(row) != len(columns):
+                remarks[line] = self._without_mark(row)
+            elif len(row) > len(columns):
+                raise ValueError(
+                    f"{self.path}, line {line}: the line has {len(row)} fields, the header "
+                    f"{len(columns)}; give every column a name, or repair the line"
+                )
         if not columns:
-            columns, above = row, last
-        elif len(row) > len(columns):
-            raise ValueError(
-                f"{path}, line {line}: the line has {len(row)} fields, the header "
-                f"{len(columns)}; give every column a name, or repair the line"
-            )
-    if not columns:
-        raise ValueError(f"{path} is empty")
-    return [name or f"Unnamed: {k}" for k, name in enumerate(columns)], above
+            raise ValueError(f"{self.path} is empty")
+        names = [name or f"Unnamed: {k}" for k, name in enumerate(columns)]
+        return names, above, {line for line in remarks if line > above}
+
+    def _without_mark(self, row: list[str]) -> list[str]:
+        first = row[0].lstrip("# ")
+        return row[1:] if not first and self.separator == " " else [first or "#", *row[1:]]
+
+    def records(self) -> Iterator[tuple[int, int, list[str]]]:
+        """First line, last line and fields of every record.
+
+        Raises:
+            ValueError: if a quotation mark is not closed: all lines up to the next one are one
+                field.
+        """
+        held: list[str] = []
+
+        def kept(file: TextIO) -> Iterator[str]:
+            for line in file:
+                held.append(line)
+                yield line
+
+        with self.opened() as file:
+            records = self._fields(kept(file), self.separator)
+            first = 1
+            for row in records:
+                if sum(line.count('"') for line in held) % 2:
+                    try:
+                        list(self._fields(held, self.separator, strict=True))
+                    except csv.Error as error:
+                        if len(held) > 1 or "end of data" in str(error):
+                            raise ValueError(
+                                f"{self.path}, line {first}: a quotation mark opens there and is "
+                                f"not closed, so that one row would be {plural(len(held), 'line')} "
+                                "long"
+                            ) from None
+                yield first, records.line_num, row
+                first = records.line_num + 1
+                held.clear()
 
 
-def _records(path: Path, separator: str) -> Iterator[tuple[int, int, list[str]]]:
-    """First line, last line and fields of every record of a text.
-
-    Raises:
-        ValueError: if a quotation mark is not closed: all lines up to the next one are one field.
-    """
-    held: list[str] = []
-    options: Any = {"delimiter": separator, "skipinitialspace": True}
-
-    def kept(file: TextIO) -> Iterator[str]:
-        for line in file:
-            held.append(line)
-            yield line
-
-    with _opened(path) as file:
-        records = csv.reader(kept(file), **options)
-        first = 1
-        for row in records:
-            if sum(line.count('"') for line in held) % 2:
-                try:
-                    list(csv.reader(held, strict=True, **options))
-                except csv.Error as error:
-                    if len(held) > 1 or "end of data" in str(error):
-                        raise ValueError(
-                            f"{path}, line {first}: a quotation mark opens there and is not "
-                            f"closed, so that one row would be {plural(len(held), 'line')} long"
-                        ) from None
-            yield first, records.line_num, row
-            first = records.line_num + 1
-            held.clear()
+def _encoding(path: Path) -> str:
+    with open(path, "rb") as file:
+        start = file.read(LOOKED_AT)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    for name, zeros, others in (("le", start[1::2], start[::2]), ("be", start[::2], start[1::2])):
+        if zeros.count(0) > len(zeros) / 2 and not others.count(0):
+            return f"utf-16-{name}"
+    try:
+        with open(path, encoding="utf-8-sig") as text:
+            while text.read(LOOKED_AT):
+                pass
+    except UnicodeDecodeError:
+        if CONTROL & set(start):
+            raise
+        return "latin-1"
+    return "utf-8-sig"
 
 
 def _lines(path: Path, rows: Sequence[int], blank_lines: bool) -> list[int]:
     """The first line of each row."""
+    text = _Text(path)
     lines: dict[int, int] = {}
-    count, below = 0, False
-    for line, _, record in _records(path, _separator(path)):
+    count = 0
+    for line, _, record in text.records():
         blank = not record or (len(record) == 1 and not record[0].strip())
-        if not below:
-            below = bool(record)
-        elif blank_lines or not blank:
+        if line > text.above and line not in text.remarks and (blank_lines or not blank):
             count += 1
             lines[count] = line
             if count >= max(rows):
@@ -415,8 +482,11 @@ def frame_of(values: np.ndarray) -> pd.DataFrame:
             f"the array has the shape {values.shape} and the type {values.dtype}; rows of numbers "
             "are needed: time, x, y, ... (arrays by orbit, time and axis: orbits.from_arrays)"
         )
-    names = ARRAY_COLUMNS.get(values.shape[1], tuple(f"c{k}" for k in range(values.shape[1])))
-    return pd.DataFrame(values, columns=list(names))
+    return pd.DataFrame(values, columns=list(_array_names(values.shape[1])))
+
+
+def _array_names(count: int) -> tuple[str, ...]:
+    return ARRAY_COLUMNS.get(count, tuple(f"c{k}" for k in range(count)))
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:

@@ -270,3 +270,43 @@ def test_a_constant_of_a_law_has_one_value():
         with pytest.raises(ValueError, match="twice"):
             orbits.parse_law(text)
     assert orbits.parse_law("µ*r; µ=2").radial_acceleration(3.0, 1.0) == pytest.approx(-6)
+
+
+ROWS = "".join(f"{0.5 + 0.01 * k},{4 / (0.5 + 0.01 * k) ** 2}\n" for k in range(60))
+
+
+@pytest.mark.parametrize(
+    "written",
+    {
+        "utf-16": ("r,F\n" + ROWS).encode("utf-16"),
+        "utf-16 without its mark": ("r,F\n" + ROWS).encode("utf-16-le"),
+        "big-endian": ("r,F\n" + ROWS).encode("utf-16-be"),
+        "latin-1": ("r,F,Größe\n" + ROWS.replace("\n", ",Ål\n")).encode("latin-1"),
+        "numpy.savetxt": ("# made by hand\n# r,F\n" + ROWS).encode(),
+        "numpy.savetxt, blanks": ("# r F\n" + ROWS.replace(",", " ")).encode(),
+        "remarks": ("# made\n#\nr,F\n" + ROWS + "# a pause\n" + ROWS).encode(),
+        "blanks": ("  r    F\n" + ROWS.replace(",", "   ").replace("\n", "\n  ")).encode(),
+        "30 000 columns": "".join(
+            line + f",{k:.9g}" * 30_000 + "\n" for k, line in enumerate(["r,F", *ROWS.split()[:9]])
+        ).encode(),
+    }.items(),
+    ids=lambda pair: pair[0],
+)
+def test_a_text_is_read_as_programs_write_it(written, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(written[1])
+    frame, there = read_columns(path, ["r", "F"], blank_lines=False)
+    assert {"r", "F"} <= set(there)
+    assert len(frame) >= 9
+    assert frame["F"].to_numpy()[-1] == pytest.approx(4 / frame["r"].to_numpy()[-1] ** 2)
+
+
+def test_numbers_without_a_header_are_columns_as_of_an_array(tmp_path):
+    path = tmp_path / "table.txt"
+    np.savetxt(path, np.column_stack([np.arange(20.0)] * 3))
+    frame, there = read_columns(path, ["time", "x", "y"])
+    assert there == ["time", "x", "y"]
+    assert len(frame) == 20
+    assert named_rows(path, [4]) == "row 5, line 5"
+    path.write_text("# from here\n# a b\n1 2\n\n# and on\n3 x\n", encoding="utf-8")
+    assert named_rows(path, [1]) == "row 2, line 6"
