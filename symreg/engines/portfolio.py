@@ -11,7 +11,7 @@ families see the columns that matter.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import sympy
@@ -40,6 +40,8 @@ from symreg.search.similarity import similarity
 
 GUESSES = 3
 ROWS = 400
+FAR = 0.5
+"""Of its distance from zero: a column that covers less lies far from it."""
 FEW_COLUMNS = 2
 """Columns of which larger expressions are exhausted in less time than products."""
 
@@ -157,6 +159,7 @@ class PortfolioEngine(Engine):
         yield ProjectionEngine(self.question, columns > FEW_COLUMNS, after=powers), explains_all
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all
+        yield (about := _AboutMiddle(self.question)), about.explains
         yield ExpressionsEngine(self.question, (large,)), explains_all
 
     def _evolving(self, guesses: Sequence[str], budget: Budget) -> Engine | None:
@@ -172,15 +175,30 @@ class PortfolioEngine(Engine):
         return None
 
 
-class _InProducts(Engine):
-    """The portfolio in the products of powers of which a target is a function, if they are fewer
-    than its columns."""
+class _Made(NamedTuple):
+    """Columns made of those of a table, and a factor of the target: values and in sympy, with the
+    rows to search."""
 
-    name: ClassVar[str] = "products"
+    front: np.ndarray
+    inside: np.ndarray
+    factor: sympy.Expr
+    expressions: list[sympy.Expr]
+    rows: np.ndarray | slice
+    told: str
+
+
+class _Inside(Engine):
+    """The portfolio in other columns. A kind defines `made`."""
 
     def __init__(self, question: Question | None = None) -> None:
         super().__init__(question)
         self._found: list[Candidate] = []
+
+    def made(
+        self, X: np.ndarray, y: np.ndarray, some: np.ndarray, symbols: Sequence[sympy.Symbol]
+    ) -> _Made | None:
+        """The columns for all rows, of which some were drawn to look at; None for none."""
+        raise NotImplementedError
 
     def explains(
         self, formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]
@@ -193,24 +211,59 @@ class _InProducts(Engine):
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
-        """What is found in the products, in the columns; see the contract in `Engine`."""
+        """What is found inside, in the columns; see the contract in `Engine`."""
         rng = np.random.default_rng(seed)
-        rows = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
-        similar = similarity(X[rows], y[rows])
-        if similar is None:
+        some = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
+        made = self.made(X, y, some, feature_symbols(names, X))
+        if made is None:
             return []
-        (front, inside), symbols = similar.values(X), feature_symbols(names, X)
+        front, inside, factor, expressions, rows, told = made
         if not (np.all(np.isfinite(inside)) and np.all(np.isfinite(y / front))):
             return []
-        factor, products = similar.expressions(symbols)
-        told = f"a function of {', '.join(map(str, products))}, times {factor}, is searched"
         budget.watch.say(partial(str, told))
-        own = [f"product{k}" for k in range(len(products))]
+        own = [f"{self.name}{k}" for k in range(len(expressions))]
         engine = PortfolioEngine(self.question)
         engine.most = len([*engine._families(len(own))]) - 1
-        rows = similar.even(front)
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
-        places = dict(zip(feature_symbols(own, inside), products, strict=True))
+        places = dict(zip(feature_symbols(own, inside), expressions, strict=True))
         formulas = [factor * each.expression.xreplace(places) for each in found]
         self._found = pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
         return self._found
+
+
+class _InProducts(_Inside):
+    """The portfolio in the products of powers of which a target is a function, if they are fewer
+    than its columns."""
+
+    name: ClassVar[str] = "products"
+
+    def made(
+        self, X: np.ndarray, y: np.ndarray, some: np.ndarray, symbols: Sequence[sympy.Symbol]
+    ) -> _Made | None:
+        similar = similarity(X[some], y[some])
+        if similar is None:
+            return None
+        (front, inside), (factor, products) = similar.values(X), similar.expressions(symbols)
+        told = f"a function of {', '.join(map(str, products))}, times {factor}, is searched"
+        return _Made(front, inside, factor, products, similar.even(front), told)
+
+
+class _AboutMiddle(_Inside):
+    """The portfolio in columns about their middle, if some lie far from zero: of years 2000 ± 10
+    no function but a power tells one from the next."""
+
+    name: ClassVar[str] = "middle"
+
+    def made(
+        self, X: np.ndarray, y: np.ndarray, some: np.ndarray, symbols: Sequence[sympy.Symbol]
+    ) -> _Made | None:
+        middle = np.where(
+            np.ptp(X, axis=0) < FAR * np.abs(np.mean(X, axis=0)), np.mean(X, axis=0), 0
+        )
+        if not np.any(middle):
+            return None
+        expressions = [
+            each - sympy.Float(m) if m else each for each, m in zip(symbols, middle, strict=True)
+        ]
+        told = f"a function of {', '.join(map(str, expressions))} is searched"
+        return _Made(np.ones(len(y)), X - middle, sympy.Integer(1), expressions, slice(None), told)

@@ -215,3 +215,13 @@ def test_what_a_family_hands_on_is_not_searched_again(monkeypatch):
         monkeypatch.setattr(module, name, None)
     assert ProjectionEngine(after=powers).search(x, y, ["x"], 0, Budget()) == whole
     assert RationalEngine(after=exact).search(x, y, ["x"], 0, Budget())
+
+
+@pytest.mark.slow
+def test_functions_of_years_are_found_as_functions_of_years_since_the_middle():
+    year = np.linspace(1990, 2024, 200)
+    for y in (2 * np.sin(0.9 * year + 0.4) + 7, 4 * np.exp(-((year - 2008.2) ** 2) / 8)):
+        (pool,) = PortfolioEngine().search_all(year[:, None], y, ["year"], [0], Budget())
+        best = min(pool, key=lambda each: each.loss)
+        off = evaluate(best.expression, ["year"], year[:, None]) - y
+        assert np.max(np.abs(off)) < 1e-6 * np.max(y)
