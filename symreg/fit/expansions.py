@@ -25,10 +25,12 @@ from scipy.special import fdtrc
 
 from orbits.statistics import TINY
 from symreg.fit.noise import without_tails
+from symreg.fit.predictable import numbers_told
 from symreg.fit.refine import CLEARLY_BETTER, Law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.expressions import evaluate
+from symreg.formulas.precision import LAST_DIGITS
 
 LEAST_SIDE = 5
 """Rows on either side of a break."""
@@ -107,16 +109,19 @@ def expansion_of(law: Law, samples: Samples, least: float) -> Expansion | None:
 
 
 def nats_saved(law: Law, samples: Samples) -> float | None:
-    """Nats by which a law and its errors are shorter than the shortest polynomial and its.
+    """Nats by which a law and its errors are shorter than the shortest curve and its.
 
-    Polynomials of the features or of their logarithms pay for their numbers alone; errors count as
+    Curves are a number for each point that the rows tell apart, and polynomials of the features or
+    of their logarithms unless the law is one; they pay for their numbers alone, and errors count as
     in the law's own criterion.
 
     Returns:
-        None for a law that is such a polynomial, for too many features or too few rows.
+        None for too many features or too few rows.
     """
     if samples.indicators or not _fits_expansions(samples):
         return None
+    n, own = samples.n_effective, law.criterion(samples.n_effective, 0.0)
+    through = replace(law, constants=(0.0,) * points_told(law, samples), nodes=0)
     deviations = samples.scale if samples.deviations is None else samples.deviations
     weights = (1.0 if samples.weights is None else samples.weights) / deviations
     columns = [samples.X, np.log(samples.X)] if np.all(samples.X > 0) else [samples.X]
@@ -126,13 +131,29 @@ def nats_saved(law: Law, samples: Samples) -> float | None:
         explained = np.cumsum((np.linalg.qr(design * weights[:, None])[0].T @ y) ** 2)
         for k, square in enumerate(np.maximum(y @ y - explained, 0.0) / len(y), 1):
             curve = replace(law, constants=(0.0,) * k, nodes=0, smooth=0.0, mean_square=square)
-            if (length := curve.criterion(samples.n_effective, 0.0)) < best:
+            if (length := curve.criterion(n, 0.0)) < best:
                 best, polynomial = length, design[:, :k]
-    values = law.values(samples)
+    values, pointwise = law.values(samples), through.criterion(n, 0.0)
     # the law is that polynomial if it differs by rounding alone
     if _errors(polynomial, values)[0] <= 1e-9 * np.sqrt(np.mean(values**2)):
-        return None
-    return 0.5 * float(best - law.criterion(samples.n_effective, 0.0))
+        best = np.inf
+    saved = 0.5 * float(min(best, pointwise) - own)
+    return saved if np.isfinite(saved) else None
+
+
+def points_told(law: Law, samples: Samples) -> int:
+    """How many points of the features that a law uses the rows tell apart, repeats being one.
+
+    Of columns that indicate groups every group has points of its own.
+    """
+    names = {symbol.name for symbol in law.form.free_symbols}
+    columns = [i for i, name in enumerate(samples.names) if name in names]
+    left = max(float(np.mean(law.residuals(samples) ** 2)), LAST_DIGITS**2)
+    alone = samples.residuals(np.full(len(samples.y), samples.factor(np.ones(len(samples.y)))))
+    X, sure = samples.X[:, columns], float(np.mean(alone**2)) / left
+    if samples.indicators:
+        return len(np.unique(X, axis=0))
+    return round(numbers_told(X, sure))
 
 
 WAVY = 6

@@ -27,6 +27,9 @@ IGNORED = 1e6
 """Variance, beside one of about one, of a row that is to have no weight."""
 STARTS = (0.3, 1.5)
 """Lengths to start from, in units of a feature's standard deviation."""
+BENDING, MOST_SURE = 0.5, 1e10
+"""Length, in those units, over which a form may bend: seven of them span even rows of a feature.
+And variance over that of the noise, at most: eigenvalues of the covariance are sure to 1e-14."""
 
 
 def predictable(residuals: np.ndarray, X: np.ndarray) -> tuple[float, float]:
@@ -55,6 +58,25 @@ def predictable(residuals: np.ndarray, X: np.ndarray) -> tuple[float, float]:
     # the size and the lengths are the numbers that it has beside noise alone
     chance = float(chdtrc(len(distances) + 1, max(2 * (noise - best), 0.0)))
     return chance, float(np.sqrt(np.mean(aside**2) / np.mean(errors**2)))
+
+
+def numbers_told(X: np.ndarray, sure: float) -> float:
+    """How many numbers of a smooth function rows tell, each by its share of signal in all.
+
+    Rows that repeat a point tell one together, and those about it no more than they can resolve:
+    with L the eigenvalues of K without its nugget the sum of L/(L + 1/sure).
+
+    Args:
+        X: (row, feature).
+        sure: variance of the function over that of the noise.
+    """
+    rows = np.arange(len(X))
+    if len(rows) > MOST_ROWS:
+        rows = np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False)
+    squares = np.sum(_distances(X[rows]), axis=0) / BENDING**2
+    values = np.linalg.eigvalsh(np.exp(-0.5 * squares * np.ones((len(rows), len(rows)))))
+    values = np.maximum(values, 0.0) * len(X) / len(rows)
+    return float(np.sum(values / (values + 1 / min(sure, MOST_SURE))))
 
 
 def beside_others(values: np.ndarray, X: np.ndarray) -> np.ndarray:

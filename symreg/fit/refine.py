@@ -402,4 +402,18 @@ def is_same_law(law: Law, other: Law, samples: Samples, within: float = np.inf) 
     again = fit(form, start, alike)
     moved = np.abs(np.subtract(again.constants, start))
     exponents = [constant_symbol(i) in _exponents(form) for i in range(len(start))]
-    return again.mean_square < SAME_LAW**2 and bool(np.all(moved[exponents] <= within))
+    close = again.mean_square < SAME_LAW**2 and np.all(moved[exponents] <= within)
+    fitted = replace(law, form=form, constants=again.constants)
+    return bool(close and agree_between(fitted, other, samples, SAME_LAW))
+
+
+def agree_between(law: Law, other: Law, samples: Samples, within: float) -> bool:
+    """Whether two formulas that agree in the rows do so between them, relative to their size: many
+    go through a few points."""
+    ours, its = (
+        evaluate(each.form, samples.names, samples.between, each.constants) for each in (law, other)
+    )
+    with np.errstate(all="ignore"):  # where one is undefined it says nothing
+        apart, size = np.abs(ours - its), np.maximum(np.abs(ours), np.abs(its))
+        share = (apart / size)[np.isfinite(apart) & (size > 0)]
+    return not len(share) or bool(np.median(share) <= within)

@@ -185,6 +185,14 @@ class Samples:
             return self
         return self.rows(np.sort(rng.choice(len(self.y), most, replace=False)))
 
+    @cached_property
+    def between(self) -> np.ndarray:
+        """(row, feature) as many points, each between a row and another at random: forms that agree
+        in few places part there."""
+        rng = np.random.default_rng(0)
+        others = self.X[rng.permutation(len(self.y))]
+        return np.asarray(self.X + rng.random((len(self.y), 1)) * (others - self.X))
+
     def permuted(self, rng: np.random.Generator) -> "Samples":
         """The same rows with the target shuffled: nothing left to find."""
         order = rng.permutation(len(self.y))

@@ -15,6 +15,7 @@ from symreg.fit.expansions import (
     Expansion,
     break_of,
     expansion_of,
+    points_told,
     smooth_probability,
 )
 from symreg.fit.noise import LARGEST, hump_probability, misfit_probability, smooth_mean_square
@@ -52,6 +53,7 @@ class Evidence:
             few numbers, or cannot be said.
         gap: where the table breaks in two, if the formula fails and a break explains why.
         values: different values of the target.
+        spare: points of the features that the rows tell apart, beyond the formula's constants.
     """
 
     held_out_ratio: float | None = math.nan
@@ -66,6 +68,7 @@ class Evidence:
     expansion: Expansion | None = None
     gap: Break | None = None
     values: int = FEW_VALUES + 1
+    spare: float = math.nan
 
     @property
     def noiseless(self) -> bool:
@@ -144,7 +147,8 @@ def evidence_of(
     fails = fails or (chance is not None and chance < THRESHOLDS.misfit_p)
     if expanded and fails:
         gap = break_of(refit, whole, least)
-    return replace(evidence, gap=gap, values=values)
+    spare = points_told(refit, whole) - len(refit.constants)
+    return replace(evidence, gap=gap, values=values, spare=spare)
 
 
 def _names(law: Law) -> set[str]:

@@ -47,6 +47,7 @@ def found_gates(finding: Finding, non_central: float | None) -> list[Gate]:
         at_least("held-out R²", finding.r2, THRESHOLDS.r2),
         times("held-out error", evidence.held_out_ratio, THRESHOLDS.held_out_ratio, FIT_ERROR),
         times("held-out range", evidence.range_ratio, THRESHOLDS.range_ratio, FIT_ERROR),
+        at_least("distinct points beyond constants", evidence.spare, THRESHOLDS.spare_points),
         _misfit(finding),
         *_no_expansion(evidence, finding.saved),
         _agreement(finding),

@@ -18,6 +18,7 @@ from orbits.statistics import TINY
 from symreg.fit.refine import (
     CLEARLY_BETTER,
     Law,
+    agree_between,
     is_same_law,
     preferred,
     refit_law,
@@ -338,7 +339,8 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
     for each in sorted(pool, key=lambda other: other.nodes):
         if not explains_as_well(each, law, samples.n_effective):
             continue
-        if np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0):
+        alike = np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0)
+        if alike and agree_between(law, each, samples, ALIKE):
             continue
         if any(is_same_law(each, other, samples) for other in (law, *partings)):
             continue

@@ -35,6 +35,10 @@ class Thresholds:
     range_ratio: float = 5.0
     """The same at the ends of a feature's range, outside the fit, where constants are less
     certain."""
+    spare_points: int = 3
+    """Smallest number of points of the features that the rows tell apart, beyond the constants of a
+    law: any curve goes through as many points as it has numbers, and a choice among ten thousand
+    forms, each with two of a percent, through one or two more."""
     expansion_ratio: float = 3.0
     """Largest rms error of a law, relative to what the best polynomial leaves of rows kept aside:
     two for the chance in few rows, and a half of that for the numbers of a law."""

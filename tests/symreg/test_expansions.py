@@ -1,13 +1,20 @@
 """What a table shows without any law: expansions, breaks, and what is therefore no law."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import sympy
 
-from symreg.fit.expansions import break_of, expansion_of, nats_saved, smooth_probability
+from symreg.fit.expansions import (
+    break_of,
+    expansion_of,
+    nats_saved,
+    points_told,
+    smooth_probability,
+)
 from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import CLEARLY_BETTER, Law, refit_law, refitted
 from symreg.fit.samples import Samples
@@ -54,8 +61,52 @@ def test_a_law_is_clearly_shorter_than_polynomials_and_a_curve_that_bends_like_o
     bent = "log(sqrt(x + 1)/2 + 1/3 - 2/(9*(x - 1)**3))"
     powers = noisy(bent, lambda x: sum(x**k for k in range(1, 10)))
     assert nats_saved(*powers) < CLEARLY_BETTER / 2
-    # a line is a polynomial itself, and no shorter one says more
-    assert nats_saved(*noisy("3*x + 1", lambda x: 3 * x + 1)) is None
+    # a line is a polynomial itself, and no shorter one says more; other curves take more numbers
+    assert nats_saved(*noisy("3*x + 1", lambda x: 3 * x + 1)) > CLEARLY_BETTER / 2
+
+
+def levels(rng, count, spread, rows=120):
+    """(row,) of a feature with so few values, each with a relative spread, and their numbers."""
+    place = rng.integers(0, count, rows)
+    return np.sort(rng.uniform(0.5, 4, count))[place] * (1 + spread * rng.normal(size=rows)), place
+
+
+@pytest.mark.parametrize("spread", [0, 1e-4])
+@pytest.mark.parametrize("noise", [0, 1e-3, 0.02])
+@pytest.mark.parametrize("count", [2, 4, 9])
+def test_replicates_tell_no_more_points_than_there_are(count, noise, spread):
+    rng = np.random.default_rng(count)
+    x, place = levels(rng, count, spread * noise)
+    y = rng.uniform(1, 9, count)[place] * (1 + noise * rng.normal(size=len(x)))
+    law, samples = beside("x", x, y)
+    means = np.array([y[place == k].mean() for k in range(count)])
+    through = replace(samples, y=means[place])
+    rest = samples.residuals(through.y)
+    law = SimpleNamespace(form=law.form, residuals=lambda samples: rest)
+    assert count - 1 <= points_told(law, samples) <= count  # two of nine lie side by side
+
+
+def test_even_rows_tell_more_points_than_laws_have_numbers_at_any_noise_that_shows_a_law():
+    for rows, noise in ((8, 1e-3), (20, 0.02), (60, 0.2), (500, 0.2)):
+        x = np.random.default_rng(rows).uniform(0.5, 4, rows)
+        law, samples = beside("x", x, x * (1 + noise * np.random.default_rng(1).normal(size=rows)))
+        assert points_told(law, samples) >= 6
+
+
+@pytest.mark.parametrize(("count", "spread"), [(2, 0), (2, 0.01), (3, 0), (4, 0), (5, 0)])
+def test_any_numbers_at_a_few_values_of_a_feature_are_no_law(count, spread):
+    rng = np.random.default_rng([count, 5])
+    x, place = levels(rng, count, spread)
+    y = np.sort(rng.uniform(1, 9, count))[place] * (1 + 0.02 * rng.normal(size=len(x)))
+    table = pd.DataFrame({"x": x, "y": y})
+    assert recover(table, target="y", features="x", time_limit=3, null=False).status != "found"
+
+
+def test_a_law_of_one_number_at_six_values_is_found():
+    x, _ = levels(np.random.default_rng(1), 6, 0)
+    y = 3 * x**2 * (1 + 0.02 * np.random.default_rng(2).normal(size=len(x)))
+    found = recover(pd.DataFrame({"x": x, "y": y}), target="y", features="x", **QUICK)
+    assert found.found, found.explanation
 
 
 def test_what_a_wrong_formula_leaves_of_few_rows_is_a_polynomial():

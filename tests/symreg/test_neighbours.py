@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from symreg import recover
-from symreg.fit.refine import preferred, refitted
+from symreg.fit.refine import is_same_law, preferred, refitted
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol
 from symreg.formulas.watch import Watch
@@ -130,6 +130,15 @@ def test_what_holds_the_law_as_a_special_case_is_not_as_good():
     longer = fitted("3.0*x/y + 0.001*y", samples)
     same = fitted("3.0*x*(1/y)", samples)
     assert as_good(law, [law, longer, same], samples) == {}
+
+
+def test_forms_through_the_same_few_points_are_rivals():
+    x = np.repeat([1.0, 2.0], 10)
+    samples = Samples(x[:, None], 3 * x + 1, ("x",), np.arange(20))
+    law, power = fitted("3.0*x + 1.1", samples), fitted("3.1*x**1.1", samples)
+    assert not is_same_law(law, power, samples)
+    assert not is_same_law(power, law, samples)
+    assert list(as_good(law, [power], samples)) == [power]
 
 
 def test_formulas_part_beyond_the_table_and_that_is_told():
