@@ -14,7 +14,6 @@ from jaxtyping import Float
 from scipy.optimize import least_squares
 
 from orbits.derivatives.runge_kutta import runge_kutta
-from orbits.statistics import varies
 
 CLEARER = 20.0
 """Times by which a fingerprint is nearer to a central force than the motion's own acceleration."""
@@ -79,8 +78,6 @@ def stepping(
         return Stepping(
             float(share), METHODS[share], force, _drift(middle, velocity, power, strength)
         )
-    if not varies(np.linalg.norm(position, axis=1)):
-        return None  # on a circle all powers are one
     mixture, power, strength, left = _mixed(second, position, None)
     _, own_power, own_strength, plain = _mixed(acceleration[inside], position, 0.0)
     # a linear motion, damped or not, has x(k+1) = a x(k) + b x(k-1) exactly

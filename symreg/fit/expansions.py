@@ -176,7 +176,9 @@ def smooth_probability(law: Law, samples: Samples) -> float:
     """
     errors = law.residuals(samples)
     own = slopes(law, samples)[0] if law.constants else np.zeros((len(errors), 0))
-    if not np.all(np.isfinite(own)):
+    # of few rows a polynomial takes half
+    degree = min(WAVY, (len(errors) - own.shape[1]) // 2)
+    if not np.all(np.isfinite(own)) or degree < 1:
         return 1.0
     rest = without_tails(errors)
     weights = _evened(rest, law.values(samples))
@@ -189,13 +191,13 @@ def smooth_probability(law: Law, samples: Samples) -> float:
         if not np.all(np.isfinite(values)) or np.ptp(values) == 0:
             continue
         for scale in (values, np.log(values)) if np.all(values > 0) else (values,):
-            curve = np.polynomial.chebyshev.chebvander(_scaled(scale[:, None])[:, 0], WAVY)
+            curve = np.polynomial.chebyshev.chebvander(_scaled(scale[:, None])[:, 0], degree)
             curve *= weights[:, None]
             basis, size, _ = np.linalg.svd(curve - own @ (own.T @ curve), full_matrices=False)
             # without what the law's own constants could do
             basis = basis[:, size > 1e-6 * np.sqrt(len(rest))]
             free = len(rest) - own.shape[1] - basis.shape[1]
-            if free >= WAVY and basis.shape[1]:
+            if free >= degree // 2 and basis.shape[1]:
                 gain = float(np.sum((basis.T @ rest) ** 2))
                 left = max(float(rest @ rest) - gain, TINY)
                 chances.append(fdtrc(basis.shape[1], free, gain / basis.shape[1] * free / left))

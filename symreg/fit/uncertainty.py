@@ -10,7 +10,7 @@ the largest shift; it is added to the statistical part in quadrature.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
@@ -146,6 +146,24 @@ def exponent_intervals(
     Raises:
         ValueError: if a target or a feature is not positive.
     """
+    fitted, residuals, jacobian = _free_power(samples)
+    intervals = _intervals(fitted, jacobian, residuals, samples, floor, rng, draws)
+    return dict(zip(samples.names, intervals[1:], strict=True))
+
+
+def mean_exponents(law: Law, samples: Samples) -> dict[str, float]:
+    """The exponents of every feature in a product of powers that is fitted to a law's own values;
+    empty if one of them is not positive."""
+    values = law.values(samples)
+    if not np.all(values > 0):
+        return {}
+    fitted, *_ = _free_power(replace(samples, y=values))
+    return dict(zip(samples.names, fitted[1:].tolist(), strict=True))
+
+
+def _free_power(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Logarithm of the factor and exponents of a product of powers, (row,) residuals, and their
+    (row, number) slopes."""
     monomial = fit_monomial(samples)
     fitted = np.array([monomial.log_constant, *monomial.exponents])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
@@ -158,9 +176,7 @@ def exponent_intervals(
 
     if samples.deviations is not None:  # logarithms of what is low by chance count for too much
         fitted = least_squares(lambda n: errors_at(n)[0], fitted, lambda n: errors_at(n)[1]).x
-    residuals, jacobian = errors_at(fitted)
-    intervals = _intervals(fitted, jacobian, residuals, samples, floor, rng, draws)
-    return dict(zip(samples.names, intervals[1:], strict=True))
+    return fitted, *errors_at(fitted)
 
 
 def with_told_exponents(laws: Sequence[Law], samples: Samples, floor: float) -> list[Law]:

@@ -37,7 +37,7 @@ FEW_VALUES = 2
 
 @dataclass(frozen=True)
 class Evidence:
-    """Measurements on a formula; None if the rows are too few, NaN if not measured.
+    """Measurements on a formula; None if the rows are too few, NaN if not measured: neither passes.
 
     Attributes:
         held_out_ratio: rms error on held-out groups over that of the fit.
@@ -118,17 +118,21 @@ def evidence_of(
     least = max(error_left(numbers, EXACT), printed(whole.y), floor)
     if any(is_single(column) for column in whole.measured.T):
         least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
+    exact = np.sqrt(np.mean(residuals**2)) < rounding(whole.y)
     chance, one_hump = misfit_probability(residuals, whole), 1.0
+    chances = [1.0] if exact else [chance] if chance is not None else []
     single = whole.without_copies()
-    if expanded and chance is not None and single.n_effective == len(single.y):
+    alone = single.n_effective == len(single.y) > len(refit.constants) + THRESHOLDS.spare_points
+    if alone and not exact and (expanded or not chances):
+        chances.append(smooth_probability(refit, single))
+    if alone and not exact and expanded:
         # what only the formula misses is no outlier
         rows = single if every is None else every.without_copies()
         own = [i for i, name in enumerate(rows.features) if name in _names(refit)]
         X = rows.measured if len(rows.features) <= MOST_COLUMNS else rows.X[:, own]
-        free = predictable(refit.residuals(rows), X)[0]
+        chances.append(predictable(refit.residuals(rows), X)[0])
         one_hump = hump_probability(refit.residuals(single))
-        # the least of three
-        chance = min(1.0, 3 * min(chance, smooth_probability(refit, single), free))
+    chance = min(1.0, len(chances) * min(chances)) if chances else None
     expansion = gap = None
     if expanded and (error > least or numbers > 2):  # with two no expansion follows a curve
         expansion = expansion_of(refit, whole, least)
@@ -188,17 +192,18 @@ END = 0.15
 
 def _carried(law: Law, samples: Samples) -> float | None:
     """Fit without either end of a feature's range, and extrapolate there; the worst feature."""
-    rows = len(samples.y)
-    if rows < 12:  # then 15 % of them are no two rows
-        return None
-    worst, least = 0.0, rounding(samples.y)
+    rows, worst, least = len(samples.y), -1.0, rounding(samples.y)
+    fewest = 2 if rows >= 12 else 1  # of a dozen rows 15 % are two
     features = _names(law)
     for name, column in zip(samples.features, samples.X.T, strict=False):
         if name not in features:
             continue
         low, high = np.quantile(column, [END, 1 - END])
-        for outside in (column > high, column < low):
-            if not 2 <= outside.sum() <= rows / 2:
+        # where more rows than that share the last value it is the end
+        above = column > high if high < column.max() else column == high
+        for outside in (above, column < low if low > column.min() else column == low):
+            most = min(rows / 2, rows - len(law.constants) - 1)
+            if not fewest <= outside.sum() <= most:
                 continue
             inside, away = samples.rows(~outside), samples.rows(outside)
             carried = refit_law(law, inside)
@@ -208,7 +213,7 @@ def _carried(law: Law, samples: Samples) -> float | None:
             allowed = np.hypot(spread, spread * _leverage(carried, inside, away))
             squares = (carried.residuals(away) / allowed) ** 2
             worst = max(worst, float(np.sqrt(_without_the_worst(squares))))
-    return worst
+    return worst if worst >= 0 else None
 
 
 def _leverage(law: Law, inside: Samples, away: Samples) -> np.ndarray:

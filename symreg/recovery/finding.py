@@ -19,7 +19,12 @@ from symreg.fit.orthogonal import orthogonal, orthogonal_exponents
 from symreg.fit.outliers import missed, outliers, outlying_rows
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
-from symreg.fit.uncertainty import constant_intervals, covariance, exponent_intervals
+from symreg.fit.uncertainty import (
+    constant_intervals,
+    covariance,
+    exponent_intervals,
+    mean_exponents,
+)
 from symreg.formulas.compare import (
     DIFFERENT,
     EXACT,
@@ -104,6 +109,9 @@ def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
         ),
         found.evidence,
     )  # fmt: skip
+    beyond = guard.part("the law in the motion", lambda: problem.beyond(selected), None)
+    known_chances = [p for p in (evidence.misfit_p, beyond) if p is not None]
+    evidence = replace(evidence, misfit_p=min(known_chances, default=None))
     return replace(found, constant=constant, parameters=parameters, evidence=evidence)
 
 
@@ -136,7 +144,8 @@ def _with_exponents(found: Finding, known: bool, rng: np.random.Generator) -> Fi
         exponents = orthogonal_exponents(samples, known)
     truths = reference.exponents(samples) if reference else {}
     named = {name: Quantity.named(name, exponents[name], truths.get(name)) for name in exponents}
-    return replace(found, exponents=named)
+    own = mean_exponents(found.law, samples) if samples.spread is None else {}
+    return replace(found, exponents=named, own_exponents=own)
 
 
 def _in_every_group(

@@ -17,7 +17,7 @@ class Gate:
 
     Attributes:
         name: of the quantity.
-        passed: None if nothing was measured or is required.
+        passed: None if nothing was measured, which never counts as passed.
         value: the number found.
         least: the smallest that passes.
         most: the largest that passes.

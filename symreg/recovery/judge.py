@@ -35,7 +35,7 @@ def law_gates(finding: Finding, non_central: float | None) -> list[Gate]:
         if each.relative_error is not None and each.truth is not None
     ]
     gates += [at_least("held-out R²", finding.r2, THRESHOLDS.r2), _agreement(finding)]
-    return [*gates, *_central(non_central), _misfit(finding)]
+    return [*gates, *_central(non_central), *_misfit(finding)]
 
 
 def found_gates(finding: Finding, non_central: float | None) -> list[Gate]:
@@ -48,7 +48,7 @@ def found_gates(finding: Finding, non_central: float | None) -> list[Gate]:
         times("held-out error", evidence.held_out_ratio, THRESHOLDS.held_out_ratio, FIT_ERROR),
         times("held-out range", evidence.range_ratio, THRESHOLDS.range_ratio, FIT_ERROR),
         at_least("distinct points beyond constants", evidence.spare, THRESHOLDS.spare_points),
-        _misfit(finding),
+        *_misfit(finding),
         *_no_expansion(evidence, finding.saved),
         _agreement(finding),
         _alone(finding),
@@ -121,16 +121,37 @@ def _central(non_central: float | None) -> list[Gate]:
     return [share("central", non_central, THRESHOLDS.non_central, "part across the line")]
 
 
-def _misfit(finding: Finding) -> Gate:
-    """No misfit smooth in a feature; one that the error floor explains is reported as such."""
+def _misfit(finding: Finding) -> list[Gate]:
+    """No misfit smooth in a feature; one that the error floor explains is reported as such.
+
+    The powers of the features in the law are those of a free product of powers: of few groups that
+    is all that is known.
+    """
     evidence, name, least = finding.evidence, "no smooth misfit", THRESHOLDS.misfit_p
-    chance = evidence.misfit_p
+    chance, gates = evidence.misfit_p, _powers(finding)
     if chance is None:
-        return stated(name, True, f"p at least {least:g}", "too few rows, or exact")
+        told = stated(name, None, f"p at least {least:g}", "too few rows or groups to tell")
+        return gates or [told]
     if chance < least and evidence.misfit <= misfit_allowed(finding.floor):
         text = f"p {chance:.2g}, but within the error floor of {finding.floor:.1%}"
-        return stated(name, True, f"p at least {least:g}, or within the floor", text)
-    return Gate(name, chance >= least, finite(chance), least, kind="chance")
+        return [stated(name, True, f"p at least {least:g}, or within the floor", text), *gates]
+    return [Gate(name, chance >= least, finite(chance), least, kind="chance"), *gates]
+
+
+def _powers(finding: Finding) -> list[Gate]:
+    """The mean power of every feature in the law, within the interval of the free one."""
+    gates = []
+    for name, own in finding.own_exponents.items():
+        free = finding.exponents[name]
+        if free.value is None or free.low is None or free.high is None:
+            continue
+        below, above = (
+            free.value + side * max(THRESHOLDS.interval_room * abs(end - free.value), NOISELESS)
+            for side, end in ((-1, free.low), (1, free.high))
+        )
+        inside = below <= own <= above
+        gates.append(Gate(f"power of {name}", inside, own, below, above, free.value))
+    return gates
 
 
 def null_gate(name: str, null: Null | Recovery) -> Gate:

@@ -26,6 +26,12 @@ def leftover_gate(left: Leftovers) -> Gate:
     return stated("nothing left over", left.complete, "noise alone", told)
 
 
+def rival_gates(left: Leftovers) -> tuple[Gate, ...]:
+    """A condition that fails if another central force, beside other parts, explains the motion."""
+    told = "; ".join(f"one beside {words}" for words in left.rivals)
+    return (stated("no other force as good", False, "none", told),) if told else ()
+
+
 def leftover_notes(left: Leftovers, units: GivenUnits, axes: Sequence[str]) -> tuple[str, ...]:
     """Every part, and what no part explains."""
     lines = [_of_part(part, units, axes) for part in left.parts]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float
 from scipy.interpolate import BSpline
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
@@ -38,6 +39,7 @@ from symreg.recovery.parts import (
     uniform,
     wave,
 )
+from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.weak_path import (
     CURVE_ERROR,
     FLOOR,
@@ -109,6 +111,8 @@ class Leftovers:
         unnamed: size of what no part explains, over that of the acceleration; 0 if nothing is left.
         central: whether a force along the line to the centre is needed beside the parts.
         measured: whether the errors are known, so that nothing but noise may be left.
+        fitted: the curve and the parts, by which they were told.
+        rivals: in words, what else another central force may stand beside and explain as much.
     """
 
     parts: tuple[Part, ...]
@@ -118,6 +122,23 @@ class Leftovers:
     unnamed: float
     central: bool = True
     measured: bool = True
+    fitted: "_Fitted | None" = None
+    rivals: tuple[str, ...] = ()
+
+    def beyond(self, law: Float[np.ndarray, "row axis column"]) -> float | None:
+        """Chance that the noise alone makes a free curve better than a law, both with the parts.
+
+        Args:
+            law: accelerations by the law, and their derivatives by its constants, au/yr^2.
+
+        Returns:
+            None if the errors are not known.
+        """
+        if self.fitted is None or not self.measured:
+            return None
+        search, wanted = self.fitted.search, self.fitted.search.rows.wanted
+        own = [search.rows.rows(law), *(search.columns(kind)[1] for kind in self.fitted.kinds)]
+        return _beyond(own, search.rows.rows(search.curve_columns), wanted)
 
     @property
     def complete(self) -> bool:
@@ -146,7 +167,7 @@ def leftovers(samples: ForceSamples) -> Leftovers | None:
     if named.left:
         named = min((named, *_elsewhere(plain)), key=_length)
     if not named.left:
-        return _told(named)
+        return replace(_told(named), rivals=tuple(_rivals(named)))
     for further in (_of_time, _of_symmetry):
         for beside in (plain, named):
             if (more := further(beside)) is not None:
@@ -321,6 +342,35 @@ def _least_squares(design: np.ndarray, wanted: np.ndarray) -> _Fit:
     return _Fit(float(residual @ residual), solution / scale, design, residual, int(rank))
 
 
+def _beyond(own: Sequence[np.ndarray], curve: np.ndarray, wanted: np.ndarray) -> float:
+    """Chance of a free curve that explains rows beyond what is their own by so much."""
+    plain, free = (
+        _least_squares(np.concatenate(parts, axis=1), wanted) for parts in (own, [*own, curve])
+    )
+    return _chance(plain, free)
+
+
+def beyond_time(samples: ForceSamples, axis: int, law: np.ndarray) -> float | None:
+    """Chance that noise alone makes a function of time better than the law of one component.
+
+    Args:
+        samples: along a path, else nothing is known.
+        axis: of the component.
+        law: (row, column) accelerations by the law, and their derivatives by its constants.
+    """
+    path, own = path_of(samples), slice(axis, axis + 1)
+    if path is None or not path.stretches:
+        return None
+    along = replace(
+        path, position=path.position[:, own], moved=path.moved[:, own],
+        velocity=path.velocity[:, own], truncation=path.truncation[:, own],
+    )  # fmt: skip
+    acceleration = vectors(samples.table, "a_")[:, own]
+    rows = WeakPath(along, acceleration, np.zeros((*acceleration.shape, 1)))
+    splines = time_splines(path.time, int(np.clip(len(rows.wanted) // 4, DEGREE + 1, 16)))
+    return _beyond([rows.rows(law[:, None])], rows.rows(splines[:, None]), rows.wanted)
+
+
 def _chance(before: _Fit, after: _Fit) -> float:
     """Probability of so much less by chance, errors being the known ones or what is left."""
     more = after.numbers - before.numbers
@@ -357,6 +407,11 @@ class _Fitted:
         """Curve first, then the parts."""
         rows = [self.search.curved, *(self.search.columns(kind)[1] for kind in self.kinds)]
         return _least_squares(np.concatenate(rows, axis=1), self.search.rows.wanted)
+
+    @property
+    def pull(self) -> Vectors:
+        """The central force."""
+        return self.search.curve.pull(self.fit.solution[: self.search.curved.shape[1]])[0]
 
     @cached_property
     def scale(self) -> float:
@@ -478,6 +533,20 @@ def _alike(fitted: _Fitted) -> list[_Fitted]:
     return [fitted.without(kind).beside(other) for kind in fitted.kinds for other in kind.others]
 
 
+def _rivals(named: _Fitted) -> Iterator[str]:
+    """What a motion may have in place of each of its parts, beside another central force."""
+    for kind in named.kinds:
+        rest = named.without(kind)
+        others = [each for each in (*OF_PATH, *BROKEN) if each.words != kind.words]
+        for other in (_chosen(rest, others), _periodic(rest, kind.frequency)):
+            other = _settled(other)
+            new = [each.words for each in other.kinds if each not in named.kinds]
+            apart = np.sqrt(np.mean(np.sum((other.pull - named.pull) ** 2, axis=1)))
+            alike = apart <= THRESHOLDS.field_part * named.search.size
+            if new and not alike and not other.left and _length(other) < _length(named) + AS_GOOD:
+                yield " and ".join(new)
+
+
 def _settled(fitted: _Fitted) -> _Fitted:
     """About the centre of the force, with the pull as the parts leave it."""
     search, first = fitted.search, fitted.search.centre
@@ -517,8 +586,8 @@ def _without_centre(plain: _Fitted, named: _Fitted) -> _Fitted | None:
     return bare if named.left or len(bare.kinds) <= len(named.kinds) else None
 
 
-def _periodic(fitted: _Fitted) -> _Fitted:
-    """With a uniform field of one frequency, if there is one."""
+def _periodic(fitted: _Fitted, beside: float = 0.0) -> _Fitted:
+    """With a uniform field of one frequency, if there is one; not of one that is given."""
     fit, search = fitted.fit, fitted.search
     assert isinstance(search.rows, WeakPath)  # for the type checker
     # from half a turn in all the time to half a bump a turn
@@ -526,6 +595,7 @@ def _periodic(fitted: _Fitted) -> _Fitted:
     highest = np.pi / (search.rows.half_width * search.path.dt)
     # a frequency is known to about 1/T: a third of that apart
     frequencies = np.arange(lowest, highest, lowest / 1.5)[:MOST_FREQUENCIES]
+    frequencies = frequencies[np.abs(frequencies - beside) > 2 * lowest]
     basis = np.linalg.qr(fit.design)[0]
 
     def gain(frequency: float) -> float:
@@ -537,7 +607,7 @@ def _periodic(fitted: _Fitted) -> _Fitted:
         return fitted
     best = max(frequencies, key=gain)
     fine = minimize_scalar(lambda w: -gain(w), bounds=(best - lowest, best + lowest),
-                           method="bounded", options={"xatol": 1e-4 * lowest})  # fmt: skip
+                           method="bounded", options={"xatol": 1e-7 * lowest})  # fmt: skip
     kind = wave(float(fine.x))
     waving = fitted.beside(kind)
     sure = len(frequencies) * _chance(fit, waving.fit) < SURE and _length(waving) < _length(fitted)
@@ -606,5 +676,5 @@ def _told(fitted: _Fitted) -> Leftovers:
         centre = centre + search.path.time[:, None] * velocity
     return Leftovers(
         tuple(parts), acceleration, growth, centre, fitted.rest if fitted.left else 0.0,
-        central=bool(search.curved.size),
+        central=bool(search.curved.size), fitted=fitted,
     )  # fmt: skip

@@ -7,6 +7,7 @@ units in which the positions came.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from orbits.options import values_of
 from orbits.statistics import TINY, varies
 from orbits.trajectories.from_table import from_table
 from orbits.units import GivenUnits, Unit
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
+from symreg.formulas.expressions import on_rows
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import NOISELESS
 from symreg.recovery.from_positions import RecoverFileConfig
@@ -29,12 +32,19 @@ from symreg.recovery.leftover_words import (
     leftover_gate,
     leftover_metrics,
     leftover_notes,
+    rival_gates,
     stepped,
     stepping_gate,
     stepping_note,
     without,
 )
-from symreg.recovery.leftovers import MOST_UNNAMED, NOISE_LIKE, leftovers
+from symreg.recovery.leftovers import (
+    MOST_UNNAMED,
+    NOISE_LIKE,
+    Leftovers,
+    beyond_time,
+    leftovers,
+)
 from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.rounding import straight, unreadable
 
@@ -122,10 +132,29 @@ def _by_what_is_left(
         )
         return _of_components(samples, units, notes, metrics, explained=False)
     problem = _of_distance(without(samples, left), config, units)
+    problem = replace(problem, beyond=partial(_beyond, left, problem.samples.names, units))
     if not left.measured:
         return [problem.noted(notes, metrics=metrics)]
     # size and significance decide, and no largest share of what is across the line
-    return [replace(problem, non_central=None).noted(notes, (leftover_gate(left),), metrics)]
+    gates = (leftover_gate(left), *rival_gates(left))
+    return [replace(problem, non_central=None).noted(notes, gates, metrics)]
+
+
+def _beyond(left: Leftovers, names: tuple[str, ...], units: GivenUnits, law: Law) -> float | None:
+    """Chance that noise alone makes a free curve of the distance better than a law."""
+    if left.fitted is None or names != ("r",):
+        return None
+    position = left.fitted.search.path.position
+    r = np.linalg.norm(position, axis=1)
+    pull = _with_slopes(law, names, r[:, None] * units.factor(1, 0)) / units.factor(1, -2)
+    return left.beyond(-(position * (left.growth / r)[:, None])[:, :, None] * pull[:, None, :])
+
+
+def _with_slopes(law: Law, names: tuple[str, ...], X: np.ndarray) -> np.ndarray:
+    """(row, column) values of a law, and their derivatives by its constants."""
+    value, by_constant = on_rows(law.form, names, X).at(law.constants)
+    every = (value, *by_constant.values())
+    return np.column_stack([np.broadcast_to(column, len(X)) for column in every])
 
 
 def _is_noise(table: pd.DataFrame, axis: str) -> bool:
@@ -183,14 +212,20 @@ def _of_components(
         columns[f"v_{axis}"] = velocity, units.unit(1, -1)
     columns = {name: column for name, column in columns.items() if varies(column[0])}
     groups = table.groupby("orbit", sort=True).ngroup().to_numpy()
+    names, X = tuple(columns), np.column_stack([values for values, _ in columns.values()])
+
+    def beyond(axis: str, law: Law) -> float | None:
+        place = axes_of(table).index(axis)
+        return beyond_time(samples, place, _with_slopes(law, names, X) / units.factor(1, -2))
+
     # what noise explains comes last: the first is the headline
     axes = sorted(axes, key=lambda axis: _is_noise(table, axis))
     return [
         Problem(
             Samples(
-                np.column_stack([values for values, _ in columns.values()]),
+                X,
                 table[f"a_{axis}"].to_numpy() * units.factor(1, -2),
-                tuple(columns),
+                names,
                 groups,
                 target=f"a_{axis}",
             ),
@@ -201,6 +236,7 @@ def _of_components(
             metrics=samples.metrics | metrics,
             floor=_floor(samples),
             component=True,
+            beyond=partial(beyond, axis),
             units={name: unit for name, (_, unit) in columns.items()}
             | {f"a_{axis}": units.unit(1, -2)},
         )

@@ -1,6 +1,6 @@
 """The problem for a recovery: samples, references to compare with, and what else must hold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from orbits.statistics import TINY
 from orbits.tables import Source, named_rows, read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
+from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.units import parse_units, strength_unit, units_in_headers
 from symreg.recovery.config import RecoverConfig
@@ -68,6 +69,8 @@ class Problem:
         floor: relative error of the target that no law need explain, unless another is given.
         labels: unused columns of text that may tell groups apart.
         source: of the rows, for the names of these.
+        beyond: chance that noise alone makes a free curve of the motion better than a law, None if
+            unknown.
     """
 
     samples: Samples
@@ -88,6 +91,7 @@ class Problem:
     source: Source = field(default_factory=pd.DataFrame)
     component: bool = False
     screened: bool = False
+    beyond: Callable[[Law], float | None] = lambda _: None
 
     def noted(
         self,

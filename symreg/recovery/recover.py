@@ -302,7 +302,7 @@ def _hardly_worded(result: Recovery) -> Recovery:
 def _status(config: RecoverConfig, gates: Sequence[Gate]) -> Status:
     if config.form is not None:
         return "fitted"
-    if passed(gate for gate in gates if gate.passed is not None):
+    if passed(gates):
         return "found"
     # what predicts rows kept aside, and is no constant, is good for something
     needed = {"held-out R²", "held-out error", "depends on a feature", PERMUTED}
@@ -436,8 +436,7 @@ def _permuted(problem: Problem, search: Search) -> Null:
     of_any_law = found_gates(finding, None)
     return Null(
         verdict=finding.comparison.verdict,
-        recovered=passed(law_gates(finding, None))
-        or passed(gate for gate in of_any_law if gate.passed is not None),
+        recovered=passed(law_gates(finding, None)) or passed(of_any_law),
         expression=written(finding.law.expression),
         r2=finding.r2,
     )

@@ -150,6 +150,7 @@ class Finding:
         comparison: with it.
         exponents: free exponent of every feature, with the reference's on the same rows for the
             truth; empty if signs are mixed.
+        own_exponents: those of a product of powers fitted to the law's own values.
         constant: the reference's strength if they match, else the law's first constant.
         parameters: the law's, with the reference's for the truth.
     """
@@ -183,6 +184,7 @@ class Finding:
         default_factory=lambda: Comparison(DIFFERENT, "no formula predicts the held-out groups.")
     )
     exponents: dict[str, Quantity] = field(default_factory=dict)
+    own_exponents: dict[str, float] = field(default_factory=dict)
     constant: Quantity = field(default_factory=lambda: Quantity(name="c"))
     parameters: dict[str, Quantity] = field(default_factory=dict)
 

@@ -39,6 +39,9 @@ class Thresholds:
     """Smallest number of points of the features that the rows tell apart, beyond the constants of a
     law: any curve goes through as many points as it has numbers, and a choice among ten thousand
     forms, each with two of a percent, through one or two more."""
+    interval_room: float = 1.5
+    """How many times the interval of a feature's free exponent is as wide as where the law's may
+    lie: three standard errors, which chance exceeds once in 400."""
     expansion_ratio: float = 3.0
     """Largest rms error of a law, relative to what the best polynomial leaves of rows kept aside:
     two for the chance in few rows, and a half of that for the numbers of a law."""

@@ -186,11 +186,11 @@ def _conclusion(result: Recovery) -> str:
 
 
 def failures(gates: Sequence[Gate]) -> str:
-    """The gates that failed, with what they asked and what they found."""
+    """The gates that did not pass, with what they asked and what they found."""
     return "; ".join(
         f"{gate.name} (required: {gate.required}; found: {gate.found})"
         for gate in gates
-        if gate.passed is False
+        if not gate.passed
     )
 
 

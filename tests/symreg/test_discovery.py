@@ -202,6 +202,15 @@ def evidence(form, starts, y, a):
     return evidence_of(refit_law(law, parts[0]), *parts, whole)
 
 
+def test_few_rows_and_few_values_are_measured_too():
+    law = C0 * symbol("a") ** C1
+    for a in (np.array([0.39, 0.72, 1, 1.52, 5.2, 9.54, 19.2, 30.1]), np.repeat([1.0, 2, 3, 5], 9)):
+        y = a**1.5 * (1 + 1e-3 * np.random.default_rng(1).standard_normal(len(a)))
+        own = evidence(law, (1.0, 1.4), y, a)
+        assert 0 < own.range_ratio < THRESHOLDS.range_ratio
+        assert own.misfit_p > THRESHOLDS.misfit_p
+
+
 def test_a_polynomial_that_fits_inside_alone_fails_at_the_ends():
     rng = np.random.default_rng(0)
     a = rng.uniform(0.5, 5, 400)

@@ -48,6 +48,18 @@ def test_thresholds_stand_where_the_table_says():
     assert all(g.passed for g in law_gates(inside, 0.15))
 
 
+def test_what_is_not_measured_is_not_passed_and_another_power_refuses():
+    def judged_by(powers, **measured):
+        evidence = replace(finding().evidence, **measured)
+        found = replace(finding(), evidence=evidence, own_exponents=powers)
+        return [g.name for g in law_gates(found, 0.0) if not g.passed]
+
+    assert judged_by({}, misfit_p=None) == ["no smooth misfit"]
+    assert judged_by({"r": -2.0}, misfit_p=None) == []  # of few groups the power is measured
+    assert judged_by({"r": -2.014}) == []
+    assert judged_by({"r": -2.016}) == judged_by({"r": -1.984}) == ["power of r"]
+
+
 def test_a_misfit_within_the_floor_is_said_to_be():
     def judged_by(misfit):
         evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit)

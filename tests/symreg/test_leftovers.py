@@ -13,6 +13,7 @@ from orbits.derivatives.stepping import stepping
 from orbits.force_samples import vectors
 from orbits.powers import non_central_part
 from orbits.units import GivenUnits
+from symreg.fit.form import fit_form
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.leftovers import leftovers
 from symreg.recovery.motion import problems_of
@@ -57,8 +58,9 @@ def noisy(x, size, seed=0):
 
 
 def one(left):
-    """The only part of what is left, and that it is all."""
+    """The only part of what is left, that it is all, and that no other force explains it."""
     assert left.complete, left
+    assert not left.rivals
     (part,) = left.parts
     return part
 
@@ -116,6 +118,29 @@ def test_small_forces_are_named_under_noise(name, rates):
     assert part.kind.name.split("(")[0] == name
     assert part.share < 0.02
     assert part.sure > 10
+
+
+@pytest.mark.parametrize("frequencies", [(2.0, 3.0), (1.3, 3.1)])
+def test_a_spring_for_each_axis_is_no_isotropic_one_beside_a_wave(frequencies):
+    """A wave of either frequency, or a pull that goes with the direction, leaves as little."""
+    t = 0.02 * np.arange(300)
+    x = np.column_stack([np.cos(frequencies[0] * t), 0.8 * np.sin(frequencies[1] * t + 0.4)])
+    samples = forces(t, noisy(x, 1e-5))
+    assert leftovers(samples).rivals
+    assert gates(problems_of(samples, QUICK)[0])["no other force as good"] is False
+
+
+@pytest.mark.parametrize(("more", "noise"), [(0.5, 1e-6), (0.05, 1e-7), (0.0, 1e-6), (0.0, 0.0)])
+def test_a_small_correction_is_seen_beside_a_free_curve_and_noise_is_not(more, noise):
+    x = moved(lambda s, x, v: kepler(x) - more * x / np.linalg.norm(x) ** 4, [1, 0, 0, 5.0])
+    samples = forces(TIMES, noisy(x, noise))
+    (problem,) = problems_of(samples, QUICK)
+    newton = fit_form("GM/r^2", problem.samples)
+    chance = problem.beyond(newton)
+    assert chance < 1e-9 if more else chance > 1e-3
+    found = solve(problem, QUICK)
+    assert found.written != "39.478/r**2" if more else found.found, found.explanation
+    assert not (more and found.found and len(found.coefficients) == 1)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-10, 1e-6, 1e-4])
@@ -241,6 +266,14 @@ def test_nothing_is_left_of_circles_with_noise():
         x = noisy(moved(lambda s, x, v: kepler(x), [1 - e, 0, 0, speed(e)], t), noise, seed)
         left = leftovers(forces(t, x))
         assert [*left.parts, left.unnamed] == [0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_circles_have_no_fingerprint_and_no_power():
+    t = 0.01 * np.arange(100)
+    x = noisy(np.column_stack([np.cos(6.2 * t), np.sin(6.2 * t)]), 1e-5)
+    (problem,) = problems_of(forces(t, x), QUICK)
+    assert "circles about the centre" in " ".join(problem.notes)
 
 
 @pytest.mark.parametrize(
