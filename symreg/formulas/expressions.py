@@ -373,6 +373,9 @@ DIGITS = 6
 class _Text(StrPrinter):
     """Decimals for fractions, where they are as short; floats with all digits, if `full_prec`."""
 
+    def _print_Exp1(self, _: sympy.Expr) -> str:  # noqa: N802 - as sympy has it
+        return "exp(1)"  # E may be a column
+
     def _print_Rational(self, number: sympy.Rational) -> str:  # noqa: N802 - as sympy has it
         decimal = _decimal(number, DIGITS)
         return str(super()._print_Rational(number) if decimal is number else self._print(decimal))

@@ -16,6 +16,7 @@ from orbits.expressions import OWN, names_of, parse_expression
 from symreg.formulas.expressions import (
     constant_symbol,
     evaluate,
+    in_full,
     normal_form,
     skeleton,
     symbol,
@@ -60,7 +61,7 @@ def exponential(inner):
 
 
 leaves = numbers.map(sympy.Float) | st.sampled_from(
-    [a, b, a * 1e-250, b * 1e250, sympy.pi, sympy.Rational(7, 3)]
+    [a, b, a * 1e-250, b * 1e250, sympy.pi, sympy.E, sympy.Rational(7, 3), sympy.Rational(12, 5)]
 )
 formulas = st.recursive(
     leaves,
@@ -81,7 +82,7 @@ formulas = st.recursive(
 def test_what_a_search_writes_is_read_with_the_same_values(formula):
     if formula.has(sympy.zoo, sympy.nan, sympy.oo, sympy.I) or not formula.free_symbols:
         return
-    again = parse_expression(sympy.sstr(formula, full_prec=True), limits=OWN)
+    again = parse_expression(in_full(formula), limits=OWN)
     points = np.random.default_rng(0).uniform(0.5, 2, (20, 2))
     before, after = (evaluate(each, LONG, points) for each in (formula, again))
     # the last digit decides of a sine of 1e248
