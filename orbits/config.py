@@ -74,7 +74,7 @@ class GenerateConfig(OrbitsConfig):
     """Which orbits to make, and how."""
 
     seed: Annotated[int, AtLeast(0)] = 0
-    """Random seed; the same seed gives the same bits."""
+    """Random seed; the same seed and options give the same bits, more orbits are other ones."""
     planets: Annotated[int, Between(1, 8)] = 3
     """Number of planets of nbody systems."""
     hill_spacing: Annotated[float, AtLeast(0)] = 10.0
