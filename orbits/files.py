@@ -21,6 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from orbits.memory import out_of_resources
+
 T = TypeVar("T")
 
 
@@ -284,9 +286,9 @@ def parsing(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except (MemoryError, ImportError):
-        raise
     except Exception as error:
+        if isinstance(error, ImportError) or out_of_resources(error):
+            raise
         first = (str(error).strip().splitlines() or [type(error).__name__])[0].removesuffix(".")
         if str(path) not in first:
             first = f"{path} is not a readable {kind} ({first:.200})"

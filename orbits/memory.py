@@ -1,5 +1,6 @@
 """How much memory there is, and refusing what exceeds it."""
 
+import errno
 import math
 import os
 from contextlib import suppress
@@ -35,3 +36,11 @@ def out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(
         word in str(error) or type(error).__name__ == "OutOfMemoryError" for word in messages
     )
+
+
+def out_of_resources(error: BaseException) -> bool:
+    """Whether an error says that this process gets no more memory, threads or open files: what it
+    reads is not damaged by that."""
+    limits = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+    said = "start new thread" in str(error) or getattr(error, "errno", None) in limits
+    return said or out_of_memory(error)

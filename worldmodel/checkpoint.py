@@ -30,7 +30,7 @@ from orbits.files import (
     write_sealed,
     written_aside,
 )
-from orbits.memory import out_of_memory
+from orbits.memory import out_of_resources
 from orbits.provenance import provenance
 from worldmodel.config import TrainConfig
 from worldmodel.model import Scales
@@ -183,7 +183,7 @@ def damage_named(path: Path) -> Iterator[None]:
         SafetensorError, struct.error, KeyError, IndexError, TypeError, ValueError, OSError,
         AttributeError, RuntimeError,
     ) as error:  # fmt: skip
-        if out_of_memory(error):
+        if out_of_resources(error):
             raise
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(

@@ -42,6 +42,7 @@ from orbits.files import (
     write_json,
     write_sealed,
 )
+from orbits.memory import out_of_resources
 from orbits.options import checked
 
 Data = xr.Dataset | str | os.PathLike[str]
@@ -68,7 +69,9 @@ class Manifest:
         """The one in a folder; None if missing, or if it or a `zarr.json` was changed."""
         try:
             manifest = of_json(cls, read_sealed(path / MANIFEST), MANIFEST)
-        except (ValueError, OSError):
+        except (ValueError, OSError) as error:
+            if out_of_resources(error):
+                raise
             return None
         files = {path / name: crc for name, crc in manifest.metadata.items()}
         sound = all(f.is_file() and zlib.crc32(f.read_bytes()) == crc for f, crc in files.items())
@@ -102,7 +105,9 @@ def _document(path: Path) -> Any:
     """Contents of a folder's `zarr.json`; None if it is missing or incomplete."""
     try:
         return json_of(require_input(path / "zarr.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if out_of_resources(error):
+            raise
         return None
 
 
@@ -276,7 +281,9 @@ def unfinished_shards(
             return all(file.is_file() for file in files)
         try:
             return _checksum(path, system, shard) == manifest.shards[shard].get("crc32")
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if out_of_resources(error):
+                raise
             return False
 
     return [shard for shard in shards if shard not in manifest.shards or not is_whole(shard)]
@@ -395,6 +402,8 @@ def open_arrays(path: Path) -> xr.Dataset:
     try:
         return xr.open_zarr(path, consolidated=True, chunks=None)
     except Exception as error:  # damaged metadata make zarr and xarray raise anything
+        if out_of_resources(error):
+            raise
         what = f"{str(error) or type(error).__name__:.200}"
         raise ValueError(f"{path} is damaged: its metadata cannot be read ({what}).") from None
 

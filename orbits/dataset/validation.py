@@ -9,6 +9,7 @@ from orbits import dataset
 from orbits.dataset.consistency import physical_problems
 from orbits.dataset.schema import array_problems, attribute_problem, require_format, variables
 from orbits.forces import known_law
+from orbits.memory import out_of_resources
 from orbits.options import checked
 
 
@@ -43,6 +44,8 @@ def validate(data: dataset.Data) -> list[str]:
         missing = dataset.unfinished_shards(path, attributes, manifest)
         problems = _problems(dataset.open_arrays(path), missing)
     except Exception as error:  # damaged metadata make zarr raise anything
+        if out_of_resources(error):
+            raise
         return [f"the arrays cannot be read ({str(error) or type(error).__name__:.200})"]
     if damaged:
         which = ", ".join(map(str, damaged[:20])) + "..." * (len(damaged) > 20)

@@ -1,5 +1,6 @@
 """A damaged data set is refused in one line, by every reader, and never called valid."""
 
+import errno
 import json
 import os
 import random
@@ -15,7 +16,7 @@ from orbits.cli import main
 from orbits.config import EphemerisConfig, GenerateConfig
 from orbits.dataset.reading import shuffled_batches
 from orbits.dataset.validation import validate
-from orbits.files import read_sealed, write_sealed
+from orbits.files import fingerprint, read_sealed, write_sealed
 from orbits.generation.generate import generate
 from orbits.planets import ephemeris
 
@@ -214,3 +215,24 @@ def test_an_ephemeris_is_whole_again_after_damage(tmp_path):
         dataset.open_dataset(tmp_path / "b.zarr")["position"].load()
     ephemeris(tmp_path / "b.zarr", config)
     assert contents(tmp_path / "a.zarr") == contents(tmp_path / "b.zarr")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("can't start new thread"), OSError(errno.EMFILE, "files"), MemoryError("none")],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("fails", ["zarr.open_group", "pathlib.Path.read_bytes", "zlib.crc32"])
+def test_what_a_process_may_not_have_is_no_damage_of_its_data(whole, error, fails, monkeypatch):
+    def none(*given, **named):
+        raise error
+
+    before = fingerprint(whole)
+    monkeypatch.setattr(fails, none)
+    monkeypatch.setattr("xarray.open_zarr", none)
+    for reads in (dataset.open_dataset, validate, lambda path: generate(path, CONFIG)):
+        with pytest.raises(type(error)) as told:
+            reads(whole)
+        assert told.value is error
+    monkeypatch.undo()
+    assert fingerprint(whole) == before
