@@ -265,7 +265,7 @@ def _show(find: Callable[[], Any], in_json: bool, quiet: bool) -> int:
     """Print what a command finds, and nothing else, to the standard output; its exit code."""
     with ExitStack() as stack:
         silence = stack.enter_context(open(os.devnull, "w"))
-        progress: Any = silence if quiet else _Progress(sys.stderr, silence)
+        progress: Any = silence if quiet else _Progress(sys.stderr or silence, silence)
         stack.enter_context(redirect_stdout(progress))
         stack.enter_context(redirect_stderr(progress))
         try:

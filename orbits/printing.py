@@ -59,10 +59,14 @@ def wrapped(text: str) -> str:
     return "\n".join(textwrap.fill(line, width) for line in plain(text).split("\n"))
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal; programs without any have none."""
+    return stream is not None and stream.isatty()
+
+
 def styled(text: str, code: int | None, stream: TextIO | None = None) -> str:
     """A text as bold or coloured, if `stream` (by default the standard output) is a terminal."""
-    stream = stream or sys.stdout
-    plain = code is None or "NO_COLOR" in os.environ or not stream.isatty()
+    plain = code is None or "NO_COLOR" in os.environ or not is_terminal(stream or sys.stdout)
     return text if plain else f"\x1b[{code}m{text}\x1b[0m"
 
 

@@ -35,7 +35,8 @@ def quiet(_: str) -> None:
 def bar(wanted: Wanted, **options: Any) -> Iterator[Any]:
     """A bar of tqdm, with tqdm's own options: if wanted, or in a notebook; else on a terminal."""
     shown = wanted is True or (wanted is None and in_notebook() and not _bars)
-    hidden = False if shown else True if wanted is False else None  # None: where no terminal is
+    # None: where no terminal is
+    hidden = True if wanted is False or sys.stderr is None else False if shown else None
     leave, place = not in_notebook(), None
     # with a delay a notebook's bar is not displayed by tqdm, which could not take it away again
     made: Any

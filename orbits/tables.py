@@ -93,10 +93,16 @@ def read_columns(
         ValueError: if there is no such file, it is not a table, or a row of a text has more fields
             than the header (says which line).
     """
-    frame, there = _read(source, wanted, blank_lines, labels)
-    frame.index = pd.RangeIndex(len(frame))
-    names = {name for name in labels if there.count(name) == 1 and name in frame}
-    return frame.assign(**{name: labels_of(frame[name]) for name in names}), there
+    try:
+        frame, there = _read(source, wanted, blank_lines, labels)
+        frame.index = pd.RangeIndex(len(frame))
+        names = {name for name in labels if there.count(name) == 1 and name in frame}
+        return frame.assign(**{name: labels_of(frame[name]) for name in names}), there
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name_of(source)}: the name {error.object!a} holds half of a surrogate pair, "
+            "which is no character; rename it."
+        ) from None
 
 
 def _read(
@@ -211,6 +217,7 @@ def labels_of(values: pd.Series) -> pd.Series:
         return values
     labels = [_label(each) for each in values.astype(object).where(values.notna(), None)]
     texts = set(labels) - {None}
+    "".join(map(str, texts)).encode()  # what is no text is refused here, not in pandas
     numbers = {text: _written_number(text) for text in texts}
     if len(set(numbers.values()) - {None}) == len(texts):
         labels = [None if each is None else numbers[each] for each in labels]

@@ -181,7 +181,7 @@ def parse_unit(text: str) -> Unit:
         plain = re.sub(r"(?<=[\w)])\s+(?=\w)", "*", plain)
     try:
         unit = _built(ast.parse(plain.strip() or "1", mode="eval").body, text)
-    except (SyntaxError, RecursionError, MemoryError):
+    except (SyntaxError, RecursionError, MemoryError, UnicodeError):  # half a surrogate pair
         raise ValueError(f"the unit {text!r} cannot be read; write it as in au/yr^2.") from None
     if not 0 < unit.size < math.inf:
         raise ValueError(f"the unit {text!r} is too large or too small for a number.")

@@ -17,6 +17,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import orbits
+import worldmodel
 from orbits.cli import main as orbits_command
 from orbits.options import OptionError
 from orbits.powers import power_law
@@ -336,6 +337,15 @@ def test_a_closed_stream_changes_nothing(tmp_path, closed):
     command = f"{sys.executable} -m orbits generate o.zarr --orbits 2 --samples 4 {closed}"
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=_environment())
     assert done.returncode == 0
+    assert orbits.validate(tmp_path / "o.zarr") == []
+
+
+def test_standard_streams_that_are_none_change_nothing(monkeypatch, tmp_path):
+    for name in ("stdin", "stdout", "stderr"):  # as of a program with a window and no terminal
+        monkeypatch.setattr(sys, name, None)
+    assert orbits_command(["generate", str(tmp_path / "o.zarr"), "--orbits", "20"]) == 0
+    assert orbits_command(["generate", str(tmp_path / "p.zarr"), "--orbits", "x"]) == 2
+    worldmodel.train(str(tmp_path / "o.zarr"), steps=1)
     assert orbits.validate(tmp_path / "o.zarr") == []
 
 

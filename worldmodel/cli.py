@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orbits.command_line import Command, Positional, say
 from orbits.command_line import main as run_commands
+from orbits.printing import is_terminal
 from worldmodel.config import AttentionConfig, TrainConfig
 from worldmodel.probes.config import ProbeCommand
 
@@ -22,7 +23,7 @@ RUN = Positional("run", "folder of a run, as `worldmodel train` writes it", path
 def _train(data: str, run: str, config: TrainConfig) -> dict[str, Any]:
     from worldmodel.training import train
 
-    model = train(data, config, out=run, progress=None if sys.stderr.isatty() else say)
+    model = train(data, config, out=run, progress=None if is_terminal(sys.stderr) else say)
     return {"run": run, "steps": model.step, "parameters": model.parameters, "model": repr(model)}
 
 

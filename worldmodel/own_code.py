@@ -40,7 +40,9 @@ def in_a_line(what: str, error: BaseException) -> ValueError:
             break
         installed = {"site-packages", "dist-packages"} & set(path.parts)
         if not installed and not frame.filename.startswith((library, "<frozen")):
-            place = f"{os.path.relpath(path)}, line {frame.lineno}"
+            with suppress(OSError):  # without a working folder nothing is relative to it
+                path = Path(os.path.relpath(path))
+            place = f"{path}, line {frame.lineno}"
             break
     try:
         said = str(error)
@@ -78,7 +80,11 @@ _changed_to: dict[str, str] = {}
 
 @contextmanager
 def _folder_of_its_own() -> Iterator[None]:
-    here = os.getcwd()
+    try:
+        here = os.getcwd()
+    except OSError:  # it was removed, which is not the fault of a user's code
+        yield
+        return
     with suppress(OSError):  # removed since
         os.chdir(_changed_to.get(here, here))
     try:

@@ -22,6 +22,7 @@ from orbits.generation.recipe import Recipe, resolve
 from orbits.generation.shard import CHECKED_SHARE, Arrays, Quality, make_shard
 from orbits.memory import gigabytes, require_memory
 from orbits.options import keywords_of, options_from
+from orbits.printing import is_terminal
 from orbits.progress import Wanted, bar
 from orbits.provenance import provenance
 from orbits.workers import lost_worker, worker_count, worker_pool
@@ -125,7 +126,8 @@ def write(
                         manifest.write(folder)
                         written = time.monotonic()
                     # on a terminal a bar says it; elsewhere a line twice a minute
-                    if announce and not sys.stderr.isatty() and time.monotonic() - reported > 30:
+                    waited = time.monotonic() - reported > 30  # s
+                    if announce and waited and not is_terminal(sys.stderr):
                         reported = time.monotonic()
                         announce(
                             f"{len(manifest.shards)} of {layout.shards} shards, "

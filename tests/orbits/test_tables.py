@@ -310,3 +310,15 @@ def test_numbers_without_a_header_are_columns_as_of_an_array(tmp_path):
     assert named_rows(path, [4]) == "row 5, line 5"
     path.write_text("# from here\n# a b\n1 2\n\n# and on\n3 x\n", encoding="utf-8")
     assert named_rows(path, [1]) == "row 2, line 6"
+
+
+def test_a_name_that_is_no_text_is_named():
+    frame = pd.DataFrame(np.ones((9, 2)), columns=pd.Index(["r", "F\ud800"], dtype=object))
+    labels = pd.DataFrame({"r": np.ones(9), "g": pd.Series(["a\udc80"] * 9, dtype=object)})
+    for table, options in ((frame, {}), (labels, {"labels": ["g"]})):
+        with pytest.raises(
+            ValueError, match=r"the table: the name '\w.u[0-9a-f]{4}' holds half of"
+        ):
+            read_columns(table, ["r", "g"], **options)
+    with pytest.raises(ValueError, match="cannot be read"):
+        parse_unit("N\udcff")

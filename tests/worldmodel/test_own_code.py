@@ -292,3 +292,12 @@ def test_what_a_model_sets_stays_with_the_model(settings_kept):
         False,
         "meta",
     )
+
+
+def test_a_model_is_not_blamed_for_a_folder_that_was_removed(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert called("the model fails", lambda: 1) == 1
+    with pytest.raises(ValueError, match=r"the model fails: ZeroDivisionError.*test_own_code.py"):
+        called("the model fails", lambda: 1 / 0)
