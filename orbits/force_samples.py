@@ -28,7 +28,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orbits.files import json_of, of_json, require_input, written_aside
+from orbits.files import json_of, of_json, parsing, require_input, written_aside
 from orbits.plot import plot_forces
 from orbits.tables import LARGEST, as_frame, numbers_of
 from orbits.units import GM_SUN, UNITS, G
@@ -79,12 +79,9 @@ class ForceSamples:
             ValueError: if the file is missing, is not Parquet, or breaks the schema (says how).
         """
         path = require_input(path)
-        try:
-            arrow = pq.read_table(path, page_checksum_verification=True)
+        with parsing(path, "Parquet file"), path.open("rb") as file:
+            arrow = pq.read_table(file, page_checksum_verification=True)
             table = arrow.to_pandas()
-        except (pa.ArrowException, OSError, ValueError) as error:
-            first = (str(error) or type(error).__name__).splitlines()[0]
-            raise ValueError(f"{path} is not a readable Parquet file ({first:.200}).") from None
         attributes = _attributes(path, (arrow.schema.metadata or {}).get(b"orbitlaw"))
         return cls(table, attributes, str(path))
 

@@ -8,11 +8,13 @@ from typing import Any
 
 Settings = tuple[tuple[tuple[str, Any], ...], str, bool, str]
 """numpy's answers to errors; torch's default type, whether it keeps gradients, default device."""
-OWN: Settings = (
+FIRST: Settings = (
     (("divide", "warn"), ("over", "warn"), ("under", "ignore"), ("invalid", "warn")),
     "float32", True, "cpu",
 )  # fmt: skip
 """With which numpy and torch begin."""
+OWN: Settings = (tuple((name, "ignore") for name, _ in FIRST[0]), *FIRST[1:])
+"""Ours: what overflows is told by results and in our words, not by numpy's warnings."""
 
 _outside: list[Settings] = []
 """Of the user, whose calls are at work: the last is that of the innermost."""
@@ -27,9 +29,9 @@ def _loaded() -> list[Any]:
 
 def _current() -> Settings:
     numpy, torch = _loaded()
-    errors = OWN[0] if numpy is None else tuple(numpy.geterr().items())
+    errors = FIRST[0] if numpy is None else tuple(numpy.geterr().items())
     if torch is None:
-        return errors, *OWN[1:]
+        return errors, *FIRST[1:]
     kind = str(torch.get_default_dtype()).removeprefix("torch.")
     return errors, kind, torch.is_grad_enabled(), str(torch.get_default_device())
 

@@ -1,7 +1,11 @@
 """Force samples keep to their schema, on the way in and on the way out."""
 
+import json
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from orbits.force_samples import ForceSamples, vectors
@@ -61,6 +65,11 @@ def test_a_file_that_is_missing_torn_or_of_another_format_is_named(tmp_path):
     path = tmp_path / "a.parquet"
     ForceSamples(table(), ATTRIBUTES).write(path)
     path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match="not a readable Parquet file"):
+        ForceSamples.read(path)
+    forged = {"index_columns": ["none"], "columns": [], "column_indexes": []}
+    own = pa.Table.from_pandas(table()).replace_schema_metadata({"pandas": json.dumps(forged)})
+    pq.write_table(own, path)
     with pytest.raises(ValueError, match="not a readable Parquet file"):
         ForceSamples.read(path)
 

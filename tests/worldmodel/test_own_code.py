@@ -12,6 +12,7 @@ import torch
 
 import orbits
 import worldmodel
+from orbits.options import checked as arguments
 from orbits.settings import _apply, _current
 from worldmodel.cli import main
 from worldmodel.contract import as_array, checked
@@ -271,6 +272,13 @@ def test_settings_of_the_process_change_no_result_and_stay(names, settings_kept)
     before = _current()
     np.testing.assert_equal(work(), expected)
     assert _current() == before
+
+
+def test_numpy_warns_of_nothing_in_a_function_of_ours():
+    square = arguments(lambda x: np.float64(x) ** 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert square(1e300) == np.inf
 
 
 def test_what_a_model_sets_stays_with_the_model(settings_kept):
