@@ -23,7 +23,12 @@ from orbits.provenance import provenance
 from orbits.quantities import without_unit
 from orbits.tables import LARGEST, as_table, read_npz
 from orbits.trajectories.outliers import screened
-from orbits.trajectories.plausibility import remark_on_scale, require_law, require_velocities
+from orbits.trajectories.plausibility import (
+    remark_on_scale,
+    remark_on_times,
+    require_law,
+    require_velocities,
+)
 from orbits.trajectories.sampling import Segment, segments_of
 from orbits.trajectories.tracks import (
     FEWEST_STATES,
@@ -86,6 +91,7 @@ def from_table(
         )  # fmt: skip
     remarks = Remarks(GivenUnits(asdict(config)))
     read = read_table(table, config)
+    remark_on_times(read.frame[config.time].to_numpy(), config.time_unit, remarks)
     tracks, names = tracks_of(read, config)
     given = _counts(tracks)
     tracks = [screened(track, read.places, remarks, 1) for track in tracks]
@@ -148,7 +154,7 @@ def from_arrays(
     states = _checked(positions, velocities, length_unit, time_unit)
     shape = states[0].shape
     dt = None if dt is None else numbers(dt, "dt", time_unit).tolist()
-    times = _times(time, dt, shape, time_unit) * year
+    times = _times(time, dt, shape, time_unit)
     states = [
         each.reshape(*shape[:2], -1, shape[-1]) * unit
         for each, unit in zip(states, (length, length / year), strict=False)
@@ -159,8 +165,10 @@ def from_arrays(
     if of_orbits.shape not in ((), shape[:1]) or (largest and not np.all(of_orbits > 0)):
         raise ValueError(f"gm must be above 0, one number or one for each of {shape[0]} orbits.")
     remarks = Remarks(GivenUnits({"length_unit": length_unit, "time_unit": time_unit}))
+    if dt is None:
+        remark_on_times(times, time_unit, remarks)
     tracks = [
-        Track(str(k), times[k], states[0][k], states[1][k] if len(states) > 1 else None)
+        Track(str(k), times[k] * year, states[0][k], states[1][k] if len(states) > 1 else None)
         for k in range(shape[0])
     ]
     given = _counts(tracks)

@@ -34,6 +34,20 @@ def require_velocities(
             )
 
 
+def remark_on_times(time: np.ndarray, unit: str, remarks: Remarks) -> None:
+    """Note (..., time) times that are rounded as float32 has them, beside the step between them."""
+    steps = np.diff(np.unique(time))
+    if not steps.size or not np.ptp(steps):  # nothing was rounded away
+        return
+    rounding, step = float(np.spacing(np.float32(np.max(np.abs(time))))), float(np.median(steps))
+    # a hundredth: as much of a velocity then is error
+    if rounding > 0.01 * step and np.array_equal(time, time.astype(np.float32)):
+        remarks.say(
+            f"times are rounded to {rounding:.2g} {unit}, as float32 has numbers of their size, "
+            f"and their step is {step:.3g} {unit}: give them in float64, or from the first state on"
+        )
+
+
 def require_law(law: ForceLaw, position: np.ndarray, gm: np.ndarray, dt: float) -> None:
     """Refuse a law that the orbits do not obey: by their second differences, near and far."""
     if position.ndim != 3:

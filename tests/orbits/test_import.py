@@ -123,6 +123,19 @@ def test_irregular_samples_are_resampled_and_their_noise_is_told():
     assert any("resampled" in line for line in rough.attrs["remarks"])
 
 
+def test_times_rounded_to_float32_are_said():
+    days, x = 2459000.5 + 1.83 * np.arange(300), circles(300, 1)[["x1", "y1"]].to_numpy()
+    for dtype in (np.float32, np.float64):
+        time = days.astype(dtype)
+        table = pd.DataFrame({"time": time, "x": x[:, 0], "y": x[:, 1]})
+        for data in (
+            orbits.from_table(table, time_unit="d"),
+            orbits.from_arrays(x[None], time=time, time_unit="d"),
+        ):
+            said = any("rounded to 0.25 d" in line for line in data.attrs["remarks"])
+            assert said == (dtype is np.float32)
+
+
 def test_a_gap_cuts_and_nothing_is_filled_in():
     frame = circles(300)
     data = orbits.from_table(frame.drop(index=range(100, 180)), position=TWO)
