@@ -171,16 +171,22 @@ def in_range(formula: sympy.Expr) -> sympy.Expr:
     if not any(map(is_beyond, formula.atoms(sympy.Float))):
         return formula
     parts = tuple(map(in_range, formula.args))
-    formula = formula if parts == formula.args else formula.func(*parts)
-    number, rest = formula.as_coeff_Mul()
-    factors = sympy.Mul.make_args(rest)
+    same = parts == formula.args
+    factors = [factor for part in parts for factor in sympy.Mul.make_args(part)]
     powers = [factor.args[0] for factor in factors if isinstance(factor, sympy.exp)]
-    if not powers or not is_beyond(number):
-        return formula
+    if not (formula.is_Mul and powers):
+        whole = formula if same else formula.func(*parts)
+        return in_range(whole) if whole.is_Mul and not formula.is_Mul else whole
+    # built without sympy's evaluation, which would take the number out again
     others = [factor for factor in factors if not isinstance(factor, sympy.exp)]
-    power = sympy.exp(sympy.Add(sympy.log(abs(number)), *powers), evaluate=False)
-    signed = [sympy.sign(number), *others] if number < 0 else others
-    return sympy.Mul(*signed, power, evaluate=False) if signed else power
+    number, rest = sympy.Mul(*others).as_coeff_Mul()
+    if same and not is_beyond(number):
+        return formula
+    if is_beyond(number):
+        number, powers = sympy.sign(number), [sympy.log(abs(number)), *powers]
+    before = [factor for factor in (number, *sympy.Mul.make_args(rest)) if factor != 1]
+    power = sympy.exp(sympy.Add(*powers), evaluate=False)
+    return sympy.Mul(*before, power, evaluate=False) if before else power
 
 
 def is_beyond(number: sympy.Expr) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import sympy
 
+from orbits.expressions import in_range
 from symreg.fit.noise import smooth_mean_square
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
@@ -80,7 +81,7 @@ class GroupedLaw:
             constant_symbol(j): sympy.Float(self.values[0, j]) if j in self.shared else symbol(name)
             for j, name in enumerate(self.base.constant_names)
         }
-        return self.base.form.xreplace(numbers)
+        return in_range(self.base.form.xreplace(numbers))
 
     def of_group(self, group: int) -> Law:
         """The law in one group."""

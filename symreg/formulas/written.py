@@ -281,7 +281,7 @@ def with_plain_quotients(formula: sympy.Expr) -> sympy.Expr:
         return bool(node.is_Pow and node.base.is_Pow and node.base.exp == -1)
 
     formula = formula.replace(lambda node: node.is_Mul, turned)
-    return formula.replace(is_root_of_inverse, lambda root: root.base.base**-root.exp)
+    return in_range(formula.replace(is_root_of_inverse, lambda root: root.base.base**-root.exp))
 
 
 def simple_numbers(

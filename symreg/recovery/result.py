@@ -12,7 +12,7 @@ import sympy
 from sympy.core.parameters import distribute
 
 from orbits.estimates import STANDARD_ERRORS, Estimate
-from orbits.expressions import OWN, in_range, names_of, parse_expression
+from orbits.expressions import OWN, names_of, parse_expression
 from orbits.files import as_json
 from orbits.printing import facts, html_table, wrapped
 from orbits.quantities import require_no_unit
@@ -278,7 +278,7 @@ class Recovery(Result):
         formula, symbols = self._parsed(text)
         with distribute(False):  # a number in front of a sum stays there
             numbered = formula.xreplace({symbols[name]: value for name, value in values.items()})
-            return in_range(with_plain_quotients(numbered))
+            return with_plain_quotients(numbered)
 
     def _parsed(self, text: str) -> tuple[sympy.Expr, dict[str, sympy.Symbol]]:
         """A formula of this result with its symbols, positive if the features are."""

@@ -26,7 +26,8 @@ def drawn(random):
     inner = random.choice([x + a, x * y + third, x / (y + b), a - x, -x - third * y])
     parts = [
         (x + a) * (y + b) * third, inner**2, x**p, x**-third, sympy.exp(c - inner), third**-x,
-        1 / (1 + sympy.exp(803.7 + a - 0.4 * t)), sympy.exp(2) * x / y, sympy.pi * inner,
+        1 / (1 + sympy.exp(803.7 + a - 0.4 * t)), b * x * sympy.exp(0.4 * t - 803.7 - a),
+        sympy.exp(2) * x / y, sympy.pi * inner,
         sympy.sqrt(x**2 + third), sympy.log(2) * sympy.log(x + b), sympy.Abs(inner) ** p,
         sympy.tanh(inner) - sympy.sin(c * x + a), 10**20 * x * y, x ** (y / (b + x)), -inner,
     ]  # fmt: skip

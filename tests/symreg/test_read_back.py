@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import orbits
 import symreg
-from orbits.expressions import OWN, names_of, parse_expression
+from orbits.expressions import OWN, in_range, names_of, parse_expression
+from symreg.fit.samples import Samples
 from symreg.formulas.expressions import (
     constant_symbol,
     evaluate,
@@ -23,6 +24,7 @@ from symreg.formulas.expressions import (
     written,
 )
 from symreg.formulas.reading import read_formula
+from symreg.formulas.written import simplest
 from symreg.recovery.result import Quantity
 from symreg.recovery.user_table import written_names
 
@@ -159,15 +161,20 @@ def test_a_constant_in_exp_is_as_large_as_the_years_want_it(tmp_path):
 
 
 @pytest.mark.parametrize("offset", [-1500.5, -803.7, 803.7, 1500.5])
-def test_a_formula_with_a_large_constant_in_exp_is_read_and_normal(offset):
-    x = np.linspace(0, 1, 9) - offset
-    text = f"2*exp({offset} + r)/(3 + exp({offset} + r))"
-    true = 2 * np.exp(offset + x) / (3 + np.exp(offset + x))
-    for formula in (read_formula(text), normal_form(1.0 * read_formula(text))):
-        assert evaluate(formula, ["r"], x[:, None]) == pytest.approx(true, rel=1e-11)
+@pytest.mark.parametrize("text", ["2*{0}/(3 + {0})", "2*b*{0}**2.5", "-b*{0}*sqrt(1 + {0})"])
+def test_a_formula_with_a_large_constant_in_exp_is_read_and_normal(text, offset):
+    x = np.linspace(0, 1, 9)
+    true = eval(text.format("np.exp(x)"), {"np": np, "sqrt": np.sqrt, "x": x, "b": 1.5})
+    rows = np.column_stack([x - offset, np.full(9, 1.5)])
+    samples = Samples(rows, true, ("r", "b"), np.arange(9))
+    read = read_formula(text.format(f"exp({offset} + r)"))
+    for formula in (read, normal_form(1.0 * read), simplest(1.0 * read, samples)):
+        again = parse_expression(in_full(formula), limits=OWN)
+        for each in (formula, again, in_range(formula.xreplace({symbol("b"): 1.0 * symbol("b")}))):
+            assert evaluate(each, ["r", "b"], rows) == pytest.approx(true, rel=1e-11)
         form, numbers = skeleton(formula)
-        assert np.all(np.abs(numbers) < 2000)
-        assert evaluate(form, ["r"], x[:, None], numbers) == pytest.approx(true, rel=1e-11)
+        assert np.all(np.abs(numbers) < 5000)
+        assert evaluate(form, ["r", "b"], rows, numbers) == pytest.approx(true, rel=1e-11)
 
 
 def numbers_in(value):
