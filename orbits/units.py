@@ -4,7 +4,6 @@ import ast
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -54,8 +53,9 @@ class Unit:
     def __mul__(self, other: "Unit") -> "Unit":
         added = (a + b for a, b in zip(self.powers, other.powers, strict=True))
         names = other.names if self.names == BASES else self.names
-        factors = Counter(self.factors)
-        factors.update(other.factors)
+        factors = dict(self.factors)
+        for name, power in other.factors.items():
+            factors[name] = factors.get(name, Fraction(0)) + power
         return Unit(self.size * other.size, powers(added), names, factors)
 
     def __pow__(self, power: Fraction) -> "Unit":

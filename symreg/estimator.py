@@ -117,12 +117,12 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         Raises:
             ValueError: for missing or infinite values, too few rows, or an unusable option.
         """
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             return self._fitted(X, y, sigma, groups, sample_weight)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _fitted(self, X: Any, y: Any, sigma: Any, groups: Any, sample_weight: Any) -> Self:
