@@ -366,7 +366,7 @@ def _ordered_rows(
     if (copies := table.duplicated()).any():
         own = [name for name in targets if name in table]
         apart = (table[own], table.drop(columns=own))
-        place = (same := table.groupby([*table], dropna=False)).cumcount()
+        place = (same := table.groupby([*table], sort=False, dropna=False)).cumcount()
         times = same[table.columns[0]].transform("size")
         once = any(part.shape[1] and part.duplicated().equals(copies) for part in apart)
         table = table[place < (1 if once else times // np.gcd.reduce(times))]
