@@ -350,6 +350,11 @@ def _beyond(own: Sequence[np.ndarray], curve: np.ndarray, wanted: np.ndarray) ->
     return _chance(plain, free)
 
 
+def _any_time(time: np.ndarray, rows: int) -> np.ndarray:
+    """(row, spline) of any smooth function of time that so many rows tell: four for each."""
+    return time_splines(time, int(np.clip(rows // 4, DEGREE + 1, 16)))
+
+
 def beyond_time(samples: ForceSamples, axis: int, law: np.ndarray) -> float | None:
     """Chance that noise alone makes a function of time better than the law of one component.
 
@@ -367,7 +372,7 @@ def beyond_time(samples: ForceSamples, axis: int, law: np.ndarray) -> float | No
     )  # fmt: skip
     acceleration = vectors(samples.table, "a_")[:, own]
     rows = WeakPath(along, acceleration, np.zeros((*acceleration.shape, 1)))
-    splines = time_splines(path.time, int(np.clip(len(rows.wanted) // 4, DEGREE + 1, 16)))
+    splines = _any_time(path.time, len(rows.wanted))
     return _beyond([rows.rows(law[:, None])], rows.rows(splines[:, None]), rows.wanted)
 
 
@@ -463,7 +468,7 @@ class _Fitted:
         if fit.square > NOISE_LIKE * fit.free or not path.stretches:
             return fit.square > NOISE_LIKE * fit.free
         axes = path.position.shape[1]
-        splines = time_splines(path.time, int(np.clip(fit.free // (4 * axes), DEGREE + 1, 16)))
+        splines = _any_time(path.time, fit.free // axes)
         columns = (uniform(self.search.motion)[..., None] * splines[:, None, None]).reshape(
             len(splines), axes, -1
         )
@@ -595,6 +600,7 @@ def _periodic(fitted: _Fitted, beside: float = 0.0) -> _Fitted:
     highest = np.pi / (search.rows.half_width * search.path.dt)
     # a frequency is known to about 1/T: a third of that apart
     frequencies = np.arange(lowest, highest, lowest / 1.5)[:MOST_FREQUENCIES]
+    # as far from another that the two are told apart
     frequencies = frequencies[np.abs(frequencies - beside) > 2 * lowest]
     basis = np.linalg.qr(fit.design)[0]
 
