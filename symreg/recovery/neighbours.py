@@ -167,7 +167,8 @@ def edits(expression: sympy.Expr, samples: Samples, longer: bool = True) -> Iter
     }
     like_powers = ((n, o) for n in nodes for o in _like_power(n, middles))
     extended = ((n, o) for n in (nodes if longer else ()) for o in _longer(n, more))
-    for node, other in itertools.chain(pairs, like_powers, extended):
+    summed = ((expression, other) for other in _geometric(expression))
+    for node, other in itertools.chain(pairs, summed, like_powers, extended):
         try:
             made = expression.xreplace({node: other})
         except (ValueError, ZeroDivisionError):
@@ -277,6 +278,15 @@ def _squared(node: sympy.Expr) -> Iterator[sympy.Expr]:
                 yield by_power[top] * symbol**low * (symbol ** (middle - low) + half) ** 2
 
 
+def _geometric(expression: sympy.Expr) -> Iterator[sympy.Expr]:
+    """Two terms, a + b, as the beginning of the series of a/(1 - b/a): T/v + b·T/v², T/(v - b)."""
+    terms = sympy.expand_mul(expression).as_ordered_terms()
+    # longer sums are series themselves
+    for a, b in itertools.permutations(terms, 2) if len(terms) <= 4 else ():
+        if (b / a).free_symbols:
+            yield sympy.Add(*terms) - a - b + a / (1 - sympy.cancel(b / a))
+
+
 def _like_power(node: sympy.Expr, middles: Mapping[sympy.Symbol, float]) -> Iterator[sympy.Expr]:
     """What has the same slope as a power in the middle of a short range."""
     base, exponent = node.as_base_exp()
@@ -315,12 +325,16 @@ def _longer(node: sympy.Expr, more: Sequence[sympy.Expr]) -> Iterator[sympy.Expr
 
 
 def explains_as_well(other: Law, law: Law, n: int) -> bool:
-    """Whether a formula fits as well as the law, and its description is at most `LONGER`.
+    """Whether a formula fits as well as the law, and its description is at most `LONGER`; or is not
+    clearly worse with fewer numbers, errors included.
 
-    Some edit bends like any law if it may be long enough: x·sqrt(1 + x) beside x^1.5.
+    Some edit bends like any law if it may be long enough: x·sqrt(1 + x) beside x^1.5. And with more
+    numbers than a shorter one a formula may be an approximation.
     """
     if other == law:
         return False
+    if len(other.constants) < len(law.constants):
+        return other.criterion(n, 0.0) <= law.criterion(n, 0.0) + CLEARLY_BETTER
     fits = other.mean_square <= max(law.mean_square, LAST_DIGITS**2) * np.exp(CLEARLY_BETTER / n)
     return bool(fits and other.criterion(n, 0.0) <= law.criterion(n, 0.0) + LONGER)
 
@@ -344,6 +358,8 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
             continue
         if any(is_same_law(each, other, samples) for other in (law, *partings)):
             continue
+        if len(each.constants) < len(law.constants) and is_same_law(law, each, samples):
+            continue  # the law with a simple number, and no other
         if (place := parting(law, each, samples)) is not None:
             partings[each] = place
     return partings

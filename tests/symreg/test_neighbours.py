@@ -108,6 +108,14 @@ def test_a_correction_below_the_noise_leaves_several_laws():
     assert any(rival.as_good for rival in law.rivals)
 
 
+def test_two_terms_may_begin_a_series():
+    samples = table_of(lambda x, y: x / (y - 0.1) - 2 / y**2)
+    series = 0.98 * (X * Y + 0.3 * X - 2) / Y**2
+    assert any(
+        (each - X / (Y - 0.3) * 0.98 + 1.96 / Y**2).equals(0) for each in edits(series, samples)
+    )
+
+
 def test_corrections_of_many_columns_are_counted_in_pairs():
     rng = np.random.default_rng(0)
     X = rng.uniform(1, 2, (50, 12))

@@ -45,6 +45,16 @@ def test_a_rival_fits_as_well_and_is_at_most_a_function_longer(samples, symbols,
     assert not explains_as_well(law, law, samples.n_effective)
 
 
+@pytest.mark.parametrize(("nats", "as_good"), [(4, True), (6, False)])
+def test_a_formula_with_fewer_numbers_a_few_nats_behind_is_as_good(samples, nats, as_good):
+    law = replace(refitted(1.0 * sympy.exp(1.0 * X), samples, "test"), nodes=9)
+    fewer = replace(law, form=sympy.sympify("_c0*exp(x)"), constants=law.constants[:1], nodes=7)
+    n = samples.n_effective
+    behind = law.criterion(n, 0.0) + 2 * nats - fewer.criterion(n, 0.0)
+    fewer = replace(fewer, mean_square=law.mean_square * np.exp(behind / n))
+    assert explains_as_well(fewer, law, n) == as_good
+
+
 def test_a_sum_whose_last_term_pays_is_not_the_end(samples):
     """A series of exp: each term pays, and so may the next, if none was tried."""
     pool = sums(samples, 4)
