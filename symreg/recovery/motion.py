@@ -17,7 +17,7 @@ import pandas as pd
 from orbits.config import UNKNOWN, ForcesConfig, ImportConfig, TrajectoriesConfig
 from orbits.dataset import open_dataset
 from orbits.derivatives.accelerations import measure_forces
-from orbits.force_samples import ForceSamples, axes_of
+from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.options import values_of
 from orbits.statistics import TINY, varies
 from orbits.trajectories.from_table import from_table
@@ -27,6 +27,7 @@ from symreg.fit.samples import Samples
 from symreg.formulas.expressions import on_rows
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import NOISELESS
+from symreg.recovery.force_field import attraction
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.recovery.leftover_words import (
     leftover_gate,
@@ -47,6 +48,9 @@ from symreg.recovery.leftovers import (
 )
 from symreg.recovery.problem import Problem, of_force_samples
 from symreg.recovery.rounding import straight, unreadable
+
+NEARER = 5.0
+"""Times by which a turning frame leaves less of a power of the distance than a magnetic field."""
 
 
 def forces_in(
@@ -131,8 +135,17 @@ def _by_what_is_left(
             "component was searched",
         )
         return _of_components(samples, units, notes, metrics, explained=False)
-    problem = _of_distance(without(samples, left), config, units)
-    problem = replace(problem, beyond=partial(_beyond, left, problem.samples.names, units))
+    outward = _centrifugal(samples, left)
+    whole = left
+    if outward is not None:
+        whole = replace(left, acceleration=left.acceleration + outward)
+        notes = (
+            *notes, "with the centrifugal force of a frame that turns by half of that, the rest "
+            "goes as one power of the distance, and without it does not: it was taken away",
+        )  # fmt: skip
+    problem = _of_distance(without(samples, whole), config, units)
+    beyond = partial(_beyond, left, outward, problem.samples.names, units)
+    problem = replace(problem, beyond=beyond)
     if not left.measured:
         return [problem.noted(notes, metrics=metrics)]
     # size and significance decide, and no largest share of what is across the line
@@ -140,14 +153,46 @@ def _by_what_is_left(
     return [replace(problem, non_central=None).noted(notes, gates, metrics)]
 
 
-def _beyond(left: Leftovers, names: tuple[str, ...], units: GivenUnits, law: Law) -> float | None:
+def _centrifugal(samples: ForceSamples, left: Leftovers) -> np.ndarray | None:
+    """(row, axis) of a turning frame, if Coriolis's force is there and a power of r is what both
+    leave; None of a magnetic field, which has no such part.
+
+    In a frame that turns by w, a = F(r) + 2 v x w - w x (w x r).
+    """
+    part = next((part for part in left.parts if part.kind.name == "magnetic"), None)
+    if part is None:
+        return None
+    spin = np.array([each.value or 0.0 for each in part.components]) / 2
+    position = vectors(samples.table) - left.centre
+    outward = np.sum(spin**2) * position
+    if len(spin) > 1:
+        outward -= (position @ spin)[:, None] * spin
+    turned = replace(left, acceleration=left.acceleration + outward)
+    apart, rest = (_off_a_power(without(samples, each)) for each in (left, turned))
+    return outward if rest * NEARER < apart else None
+
+
+def _off_a_power(samples: ForceSamples) -> float:
+    """Rms of the logarithm of an attraction that the nearest power of the distance leaves."""
+    r, inward = attraction(samples.table)
+    if np.any(inward <= 0) or not varies(r):
+        return np.inf
+    x, y = np.log(r), np.log(inward)
+    slope, constant = np.polyfit(x, y, 1)
+    return float(np.sqrt(np.mean((y - slope * x - constant) ** 2)))
+
+
+def _beyond(
+    left: Leftovers, outward: np.ndarray | None, names: tuple[str, ...], units: GivenUnits, law: Law
+) -> float | None:
     """Chance that noise alone makes a free curve of the distance better than a law."""
     if left.fitted is None or names != ("r",):
         return None
     position = left.fitted.search.path.position
     r = np.linalg.norm(position, axis=1)
     pull = _with_slopes(law, names, r[:, None] * units.factor(1, 0)) / units.factor(1, -2)
-    return left.beyond(-(position * (left.growth / r)[:, None])[:, :, None] * pull[:, None, :])
+    own = -(position * (left.growth / r)[:, None])[:, :, None] * pull[:, None, :]
+    return left.beyond(own if outward is None else np.dstack([own, outward]))
 
 
 def _with_slopes(law: Law, names: tuple[str, ...], X: np.ndarray) -> np.ndarray:

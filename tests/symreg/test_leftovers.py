@@ -193,6 +193,19 @@ def test_a_centre_is_found_wherever_it_is_and_moves(centre, moving, drag, noise)
     assert not orbits.from_table(frame(TIMES / 2, x), position="x,y").attrs["remarks"]
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+def test_a_turning_frame_has_its_centrifugal_force_and_a_magnetic_field_none(noise):
+    t, spin = TIMES / 2, 0.7
+    x = moved(lambda s, x, v: kepler(x), t=t)
+    turn = np.exp(-1j * spin * t) * (x[:, 0] + 1j * x[:, 1])
+    field = moved(lambda s, x, v: kepler(x) + 2 * spin * v[::-1] * [1, -1], t=t)
+    for seen, turning in ((np.column_stack([turn.real, turn.imag]), True), (field, False)):
+        (problem,) = problems_of(forces(t, noisy(seen, noise)), QUICK)
+        assert ("frame that turns by half of that" in " ".join(problem.notes)) == turning
+        r, a = problem.samples.X[:, 0], problem.samples.y
+        assert np.median(np.abs(a * r**2 / GM - 1)) < 1e-3
+
+
 def test_the_headline_is_of_a_component_that_has_a_force():
     t = np.linspace(0, 1, 200)
     x = np.column_stack([3 * t, 10 + 4 * t - 9.81 * t**2 / 2])
