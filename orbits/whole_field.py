@@ -197,7 +197,7 @@ def field_terms(
     size, r = np.linalg.norm(pull, axis=1), np.linalg.norm(position, axis=1)
     unit = position / r[:, None]
     x = ((np.log(r) - scale[0]) / scale[1])[:, None]
-    of_circular = np.sum(velocity**2, axis=1) / (r * size)
+    of_circular = np.sum(velocity**2, axis=1) / np.maximum(r * size, TINY)
     turned = velocity[:, ::-1] * [-1, 1] if axes == 2 else np.cross(unit, velocity)
     terms = [("strength", pull), ("exponent", pull * x)]
     # up to the fifth power of log r: of Hooke's law beside Newton's, r³, 1 % then remains
