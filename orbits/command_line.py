@@ -33,6 +33,7 @@ from orbits.options import (
     Output,
     every_option,
     flag_of,
+    gone,
     leaves,
     nearest,
     require_known,
@@ -246,7 +247,10 @@ def _of_a_command(program: str, command: Command, arguments: list[str]) -> int:
     for word in unknown:
         if "--" in arguments and word.startswith("-"):
             raise ValueError(f"{word} stands behind --, where options are none; put it before.")
-        near = nearest(word.partition("=")[0], parser._option_string_actions)
+        flag = word.partition("=")[0]
+        if (name := flag.lstrip("-").replace("-", "_")) in command.config.GONE:
+            raise ValueError(f"{flag} {gone(command.config, name)}")
+        near = nearest(flag, parser._option_string_actions)
         hint = f"did you mean {near}?" if near else "see --help."
         raise ValueError(f"{word} is no option of {command.name}; {hint}")
     values = vars(options)

@@ -37,7 +37,7 @@ from orbits.settings import own_settings
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Measured", "MinLen", "Option",
     "OptionError", "Options", "Output", "arguments_checked", "changed", "checked", "every_option",
-    "flag_of",
+    "flag_of", "gone",
     "hints_of", "keywords_of", "leaves", "nearest", "option_names", "options_from",
     "require_known", "values_of", "with_options",
 ]  # fmt: skip
@@ -83,6 +83,8 @@ class Options:
 
     RARE: ClassVar[tuple[str, ...]] = ()
     """Options that only the long help shows."""
+    GONE: ClassVar[Mapping[str, str]] = {}
+    """Options of earlier versions, and what to write."""
 
     def __post_init__(self) -> None:
         """Check the type and the range of every value that is not the default.
@@ -322,12 +324,19 @@ def with_options(options: T, values: Mapping[str, Any]) -> T:
     kind: Any = type(options)
     hints = hints_of(kind)
     for name in values:
+        if name in kind.GONE:
+            raise OptionError(name, gone(kind, name))
         try:
             require_known("option", str(name), hints, show=12)
         except ValueError as error:
             problem = str(error).removeprefix(f"option {str(name)!r} ")
             raise OptionError(str(name), problem) from None
     return dataclasses.replace(options, **values)  # type: ignore[type-var]
+
+
+def gone(kind: type[Options], name: str) -> str:
+    """What is said of an option of earlier versions, after its name."""
+    return f"is gone; write {kind.GONE[name]}."
 
 
 def options_from(kind: type[T], config: T | None, values: Mapping[str, Any]) -> T:

@@ -16,7 +16,7 @@ def versions() -> dict[str, str]:
     """Versions of Python and of every installed library that can affect a number."""
     libraries = (
         "orbitlaw", "numpy", "scipy", "xarray", "zarr", "pandas", "pyarrow", "sympy", "torch",
-        "lightning-fabric", "safetensors", "pyoperon", "pysr", "heyoka", "jplephem", "de421",
+        "lightning-fabric", "safetensors", "pysr", "heyoka", "jplephem", "de421",
         "scikit-learn",
     )  # fmt: skip
     numbers = {"python": platform.python_version()}

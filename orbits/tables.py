@@ -300,9 +300,9 @@ def _text(
     # 1,5 is a number where columns are not parted by commas, and 1.500 is then none of that size
     if separator != "," and any(_written(frame, WITH_COMMA)):
         frame = read(numbers, decimal=",")
-        for name, text in _written(frame, WITH_POINT):
+        for name, number in _written(frame, WITH_POINT):
             raise ValueError(
-                f"{path}: the column {name} has {text!r}, and others decimal commas; write all "
+                f"{path}: the column {name} has {number!r}, and others decimal commas; write all "
                 "numbers in one way"
             )
     if len(numbers) < len(there):

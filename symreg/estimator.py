@@ -43,11 +43,11 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     gates, rivals and intervals, is `recovery_`.
 
     Args:
-        engine: as `symreg recover --engine`: auto, portfolio, projection, operon, pysr.
+        engine: as `symreg recover --engine`: auto, portfolio, projection, pysr.
         law: reference law to compare with, in column names.
-        niterations: generations of a search (operon, pysr).
-        population_size: formulas in the population of a search (operon, pysr).
-        maxsize: largest formula searched, in nodes.
+        niterations: iterations of PySR, where it searches.
+        population_size: formulas in each of PySR's populations.
+        maxsize: largest formula that PySR searches, in nodes.
         binary_operators: as in ["+", "*"]; by default the engine's, beside unary ones `BINARY`.
         unary_operators: as in ["sin", "exp"]; by default the engine's, beside binary ones `UNARY`.
         guesses: formulas to start from.
@@ -80,9 +80,9 @@ class LawRegressor(RegressorMixin, BaseEstimator):
     engine: str = "auto"
     _: KW_ONLY
     law: str | None = None
-    niterations: int = RecoverConfig.generations
-    population_size: int = RecoverConfig.individuals
-    maxsize: int = RecoverConfig.max_size
+    niterations: int | None = None
+    population_size: int | None = None
+    maxsize: int | None = None
     binary_operators: Sequence[str] | None = None
     unary_operators: Sequence[str] | None = None
     guesses: Sequence[str] | None = None
@@ -182,11 +182,8 @@ class LawRegressor(RegressorMixin, BaseEstimator):
         self.recovery_: Recovery = recover(
             table,
             features=tuple(self._names),
-            engine=self.engine,
+            engine=self._engine(),
             law=self.law,
-            generations=self.niterations,
-            individuals=self.population_size,
-            max_size=self.maxsize,
             operators=() if binary is None and unary is None else operators,
             guesses=tuple(self.guesses or ()),
             errors=self.errors,
@@ -263,6 +260,12 @@ class LawRegressor(RegressorMixin, BaseEstimator):
                 table[self.per_group] = labels
             predicted[left] = self.recovery_.predict(table[left])
         return predicted
+
+    def _engine(self) -> str:
+        """The engine's name, with PySR's settings in brackets."""
+        names = ("niterations", "population_size", "maxsize")
+        given = [f"{name}={value}" for name in names if (value := getattr(self, name)) is not None]
+        return f"{self.engine}({', '.join(given)})" if given else self.engine
 
     def _units(self, target: str) -> dict[str, str]:
         """Units by column of the table that is searched, where y has a name of its own."""

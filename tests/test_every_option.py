@@ -25,8 +25,8 @@ NETWORK = (
 TRANSFER = "labelled=4,few=2,target=vector,frozen=true,points=20,steps=3,batch_tokens=32"
 KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-steps 4"
 SEARCH = (
-    "--engine operon --operators +,*,inv --guesses 39/r^2 --seeds 2 --individuals 50 "
-    "--generations 3 --max-size 12 --error-floor 0.03 --no-null --time-limit 60"
+    "--engine auto(niterations=3) --operators +,*,inv --guesses 39/r^2 --seeds 2 "
+    "--error-floor 0.03 --no-null --time-limit 60"
 )
 ORBITS = "--orbits 12 --samples 24 --seed 5"
 
@@ -113,8 +113,8 @@ symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 \
     --context-noise 1e-5 --kicked 0.3 --precision bf16-mixed --accelerator cpu --devices 1 \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint \
     --checkpoint best --kick-angle 0.3 --kick-scale 0.9 1.05 \
-    --engine operon --operators +,*,inv --guesses 39/r^2 --search-seeds 2 \
-    --individuals 50 --generations 3 --max-size 12 --error-floor 0.03 --no-null \
+    --engine auto(niterations=3) --operators +,*,inv --guesses 39/r^2 --search-seeds 2 \
+    --error-floor 0.03 --no-null \
     --time-limit 60
 """
 

@@ -38,7 +38,7 @@ SMALLER = {
     r"steps=\d+": "steps=20",
     r"timeout_in_seconds=\d+": "timeout_in_seconds=1",
 }
-SMALL_SEARCH = {"seeds": 1, "individuals": 60, "generations": 5, "null": False}
+SMALL_SEARCH = {"seeds": 1, "null": False}
 
 
 def blocks(page, language):

@@ -1,51 +1,48 @@
 """Search engines behind one contract (`base`), one file each, and the choice among them."""
 
-from orbits.options import require_known
+from dataclasses import replace
+
+from orbits.options import require_known, with_options
 from orbits.registry import Registry
+from orbits.specs import parse_spec
 from symreg.engines.base import Engine, Question
 
 ENGINES: Registry[type[Engine]] = Registry(
-    "symreg.engines",
-    Engine,
-    of_classes=True,
-    order=("pysr", "operon"),
-    skip=("installing", "pysr_process"),
+    "symreg.engines", Engine, of_classes=True, skip=("installing", "pysr_process")
 )
-"""The engines by name; `auto` takes the first that can run."""
-AUTO, PORTFOLIO = "auto", "portfolio"
+"""The engines by name."""
+AUTO, PORTFOLIO, PYSR = "auto", "portfolio", "pysr"
+GONE = {"operon": AUTO}
+"""Engines of earlier versions, and what to use."""
 
 
-def choose_engine(
-    name: str, question: Question | None = None, own_table: bool = False
-) -> tuple[Engine, str]:
+def choose_engine(text: str, question: Question | None = None) -> tuple[Engine, str]:
     """An engine that can run, and why it was chosen.
 
     Args:
-        name: auto, or an engine's name.
+        text: auto, which is the portfolio, or an engine's name; where PySR may search, its settings
+            in brackets: `pysr(niterations=40)`.
         question: what to search.
-        own_table: whether the table may follow any law; then `auto` is the portfolio.
 
     Raises:
         ValueError: if the engine is unknown, cannot run here (what is missing, how to get it), or
-            lacks an operator that is asked for.
+            lacks an operator or a setting that is asked for.
     """
-    require_known("engine", name, [AUTO, *ENGINES])
-    why = "default of a table" if name == AUTO else "as given"
-    if name == AUTO and own_table:
-        name = PORTFOLIO
-    if name != AUTO:
-        availability = ENGINES[name].availability()
-        if not availability.available:
-            raise ValueError(
-                f"engine {name} cannot run: {availability.reason}. To get it: "
-                f"{availability.how_to_get}. Or use --engine operon, or --engine auto."
-            )
-        return ENGINES[name](question), f"{why} ({availability.reason})"
-    reasons: list[str] = []
-    for candidate, engine in ENGINES.items():
-        availability = engine.availability()
-        if availability.available:
-            available = f"{candidate} is available ({availability.reason})"
-            return engine(question), "; ".join([*reasons, available])
-        reasons.append(f"no {candidate}: {availability.reason}")
-    raise ValueError(f"no engine can run: {'; '.join(reasons)}.")
+    spec, question = parse_spec("engine", text, "pysr(niterations=40)"), question or Question()
+    if spec.name in GONE:
+        raise ValueError(f"engine {spec.name} is gone; use --engine {GONE[spec.name]}.")
+    name = require_known("engine", spec.name, [AUTO, *ENGINES])
+    why = "the default" if name == AUTO else "as given"
+    name = PORTFOLIO if name == AUTO else name
+    if spec.parameters:
+        if name not in (PORTFOLIO, PYSR):
+            raise ValueError(f"engine {name} has no settings; write {name} alone.")
+        given = {key: int(v) if v == int(v) else v for key, v in spec.parameters}
+        question = replace(question, evolution=with_options(question.evolution, given))
+    availability = ENGINES[name].availability()
+    if not availability.available:
+        raise ValueError(
+            f"engine {name} cannot run: {availability.reason}. To get it: "
+            f"{availability.how_to_get}. Or use --engine auto."
+        )
+    return ENGINES[name](question), f"{why} ({availability.reason})"

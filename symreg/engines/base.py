@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import sympy
 
 from orbits.expressions import parse_expression
-from orbits.options import require_known
+from orbits.options import Between, Options, require_known
 from orbits.statistics import TINY
 from symreg.enumeration.screening import important_columns
 from symreg.fit.errors import ROUNDED, rounding_left
@@ -76,13 +76,27 @@ class Budget:
     Only a watch that runs out makes the result depend on the machine's speed, and it says so.
     """
 
-    individuals: int = 200
-    generations: int = 20
-    max_size: int = 18
     rows: int = 400
     """Rows that a searching engine draws from those given."""
     watch: Watch = field(default_factory=lambda: Watch(300.0))
     """Shared by all searches: it ends them, and reports the best formula so far."""
+    floor: float = 0.0
+    """Relative error that no law need explain: a formula within it ends a search, and no larger one
+    is told from it."""
+
+
+@dataclass(frozen=True)
+class Evolution(Options):
+    """How long PySR searches, by its own names: `pysr(niterations=40)`."""
+
+    niterations: Annotated[int, Between(1, 10**6)] = 20
+    """Iterations of a search."""
+    populations: Annotated[int, Between(1, 10_000)] = 7
+    """Populations that evolve side by side."""
+    population_size: Annotated[int, Between(2, 10**6)] = 27
+    """Formulas in a population."""
+    maxsize: Annotated[int, Between(7, 1000)] = 18
+    """Size of the largest formula, in nodes; PySR takes 7 and more."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +109,13 @@ class Question:
         guesses: formulas that an engine may start from (PySR does).
         units: unit by column in SI base units (`m*s^-2`), and the target's under the name `TARGET`,
             for an engine that knows dimensions (PySR does).
+        evolution: how long PySR searches.
     """
 
     operators: tuple[str, ...] = ()
     guesses: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    evolution: Evolution = field(default_factory=Evolution)
 
     def __post_init__(self) -> None:
         """Refuse an unknown operator, and a guess that needs one beside those requested."""

@@ -4,8 +4,12 @@ Quotients of polynomials, small expressions, products of powers with functions (
 larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
 search. Where the target is a function of fewer products of powers, these are searched before the
 columns by all but the last. If no formula explains the rows, PySR, if installed, starts from the
-best as guesses, or else Operon searches. All formulas are judged together. Of a wide table the
-families see the columns that matter.
+best as guesses. All formulas are judged together. Of a wide table the families see the columns that
+matter.
+
+Where a law need not explain all (the field of a model, a few per cent off), a formula within that
+floor ends the search once products had their turn, and the largest expressions, which it could not
+tell apart, are left out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,9 +34,8 @@ from symreg.engines.base import (
     tell_best,
 )
 from symreg.engines.expressions import ExpressionsEngine
-from symreg.engines.operon import NODE_OF, OperonEngine
 from symreg.engines.projection import ProjectionEngine
-from symreg.engines.pysr import LEAST_SIZE, PySREngine, is_guess
+from symreg.engines.pysr import PySREngine, is_guess
 from symreg.engines.rational import RationalEngine
 from symreg.enumeration.search import EFFORTS
 from symreg.formulas.expressions import feature_symbols, in_full
@@ -47,7 +50,7 @@ FEW_COLUMNS = 2
 
 
 class PortfolioEngine(Engine):
-    """The exhaustive families, then PySR or Operon if need be.
+    """The exhaustive families, then PySR if need be.
 
     Attributes:
         families: how many its searches went through, at most.
@@ -63,11 +66,8 @@ class PortfolioEngine(Engine):
 
     @classmethod
     def availability(cls) -> Availability:
-        parts = [
-            f"{engine.name}: {engine.availability().reason}"
-            for engine in (PySREngine, OperonEngine)
-        ]
-        return Availability(True, "; ".join(["exhaustive families: built in", *parts]))
+        pysr = PySREngine.availability().reason
+        return Availability(True, f"exhaustive families: built in; pysr: {pysr}")
 
     def as_far(self) -> "PortfolioEngine":
         return PortfolioEngine(self.question, self.families)
@@ -97,7 +97,7 @@ class PortfolioEngine(Engine):
         pool: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
         best: list[Candidate] = []
-        families = list(self._families(X.shape[1]))
+        families = list(self._families(X.shape[1], budget.floor))
         for place, (engine, suffices) in enumerate(families, 1):
             self.families = max(self.families, place)
             try:
@@ -115,6 +115,9 @@ class PortfolioEngine(Engine):
                 [*best, *found], key=lambda each: described(each.expression, X, y, names)
             )[:GUESSES]
             enough = self.most is not None and place >= self.most
+            # with the projection all cheap families had their turn
+            if budget.floor and isinstance(engine, ProjectionEngine):
+                enough = enough or any(each.loss <= budget.floor**2 for each in pool)
             if found and (enough or suffices(best[0].expression, X, y, names)):
                 return [signed(pool)]
             if pool and budget.watch.over:
@@ -125,9 +128,10 @@ class PortfolioEngine(Engine):
         self.families = len(families) + 1
         guesses = tuple(in_full(candidate.expression) for candidate in best)
         given = [each if sign > 0 else f"-1.0*({each})" for each in self.question.guesses]
-        rest = self._evolving((*given, *guesses), budget)
-        if rest is None:
+        if not PySREngine.availability().available:
             return [signed(pool)]
+        takes = tuple(each for each in (*given, *guesses) if is_guess(each, self.question))
+        rest = PySREngine(replace(self.question, guesses=takes))
         try:
             fronts = rest.search_all(X, y, names, seeds, budget, jobs)
         except Exception as failed:
@@ -139,7 +143,9 @@ class PortfolioEngine(Engine):
         self.versions |= rest.versions
         return [signed([*pool, *front]) for front in fronts]
 
-    def _families(self, columns: int) -> Iterator[tuple[Engine, Callable[..., bool]]]:
+    def _families(
+        self, columns: int, floor: float = 0.0
+    ) -> Iterator[tuple[Engine, Callable[..., bool]]]:
         """The families, and what a formula must show there to end the search.
 
         Of one or two columns larger expressions are exhausted in less time than products, and
@@ -160,19 +166,8 @@ class PortfolioEngine(Engine):
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield (about := _AboutMiddle(self.question)), about.explains
-        yield ExpressionsEngine(self.question, (large,)), explains_all
-
-    def _evolving(self, guesses: Sequence[str], budget: Budget) -> Engine | None:
-        """PySR if it can run, with the guesses that it accepts; else Operon."""
-        if PySREngine.availability().available and budget.max_size >= LEAST_SIZE:
-            takes = tuple(guess for guess in guesses if is_guess(guess, self.question))
-            return PySREngine(replace(self.question, guesses=takes))
-        if OperonEngine.availability().available:
-            # it has no general power, and divides in one way only
-            known = {*NODE_OF} - ({"inv"} if "/" in self.question.operators else set())
-            some = tuple(each for each in self.question.operators if each in known)
-            return OperonEngine(replace(self.question, operators=some))
-        return None
+        if not floor:
+            yield ExpressionsEngine(self.question, (large,)), explains_all
 
 
 class _Made(NamedTuple):
@@ -223,7 +218,7 @@ class _Inside(Engine):
         budget.watch.say(partial(str, told))
         own = [f"{self.name}{k}" for k in range(len(expressions))]
         engine = PortfolioEngine(self.question)
-        engine.most = len([*engine._families(len(own))]) - 1
+        engine.most = len([*engine._families(len(own), budget.floor)]) - 1
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), expressions, strict=True))
         formulas = [factor * each.expression.xreplace(places) for each in found]

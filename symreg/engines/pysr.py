@@ -58,8 +58,6 @@ GET_JULIA = "symreg engines --install pysr (once, with a network)"
 GRACE_SECONDS = 300.0
 """Beyond the search's own limit, which does not count them: Julia starts and compiles, 20 s on an
 idle machine and many times that on a busy one."""
-LEAST_SIZE = 7
-"""Smallest `maxsize` of PySR."""
 NO_NUMBERS = {"Inf", "NaN"}
 """As Julia writes them."""
 
@@ -113,13 +111,7 @@ class PySREngine(Engine):
 
         Raises:
             ValueError: if no seed has found anything (with Julia's message).
-            ValueError: if the size is too small for PySR.
         """
-        if budget.max_size < LEAST_SIZE:
-            raise ValueError(
-                f"--max-size {budget.max_size} is too small for PySR, which takes {LEAST_SIZE} and "
-                "more. Raise it, or use --engine operon."
-            )
         shares = [seeds[place::jobs] for place in range(min(jobs, len(seeds)))]
         seconds = budget.watch.left
         processes: list[SearchProcess] = []
@@ -176,7 +168,7 @@ class PySREngine(Engine):
             chosen = rng.choice(len(y), min(budget.rows, len(y)), replace=False)
             np.savez(job / f"{run_id(place)}.npz", X=X[chosen], y=y[chosen])
             new = constructor_arguments(
-                seed, budget, job, bool(np.all(y > 0)), question, place, seconds / len(seeds)
+                seed, job, bool(np.all(y > 0)), question, place, seconds / len(seeds)
             )
             if question.guesses:
                 new["guesses"] = [guess_for_pysr(g, renamed, question) for g in question.guesses]
@@ -317,7 +309,6 @@ def operators_of(question: Question) -> tuple[str, ...]:
 
 def constructor_arguments(
     seed: int,
-    budget: Budget,
     folder: Path,
     positive: bool,
     question: Question,
@@ -343,10 +334,7 @@ def constructor_arguments(
             {} if question.operators else {outer: dict.fromkeys(unary, 0) for outer in unary}
         ),
         "elementwise_loss": loss,
-        "niterations": budget.generations,
-        "population_size": 27,
-        "populations": max(2, budget.individuals // 27),
-        "maxsize": budget.max_size,
+        **vars(question.evolution),
         "batching": False,
         "precision": 64,
         "timeout_in_seconds": seconds,

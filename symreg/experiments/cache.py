@@ -37,7 +37,7 @@ MEMORY = 1.2e9
 
 LOADED = (
     "orbits.generation.generate", "orbits.simulators.scipy_ivp", "worldmodel.training",
-    "worldmodel.probes.probe", "symreg.recovery.recover", "symreg.engines.operon", "dask.array",
+    "worldmodel.probes.probe", "symreg.recovery.recover", "symreg.engines.portfolio", "dask.array",
 )  # fmt: skip
 """Loaded once, before workers are forked: they take three seconds of a process."""
 

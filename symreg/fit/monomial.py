@@ -34,7 +34,7 @@ def fit_monomial(samples: Samples) -> Monomial:
         if bad:
             raise ValueError(
                 f"{name} has {bad} value(s) that are zero or negative, of {len(values)}; a product "
-                "of powers needs logarithms of all of them. Choose another engine (operon)."
+                "of powers needs logarithms of all of them. Choose another engine (portfolio)."
             )
     if not usable(samples):
         raise ValueError(

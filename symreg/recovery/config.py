@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from orbits.options import Between, Interval, MinLen, OptionError, Options
 from symreg.formulas.config import LONGEST
@@ -28,19 +28,14 @@ class SearchConfig(Options):
     """The search for a law."""
 
     engine: str = "auto"
-    """Search engine: auto, portfolio, rational, expressions, projection, pysr or operon. auto takes
-    the portfolio for your own table, otherwise PySR if it is installed, otherwise Operon."""
+    """Search engine: auto, portfolio, rational, expressions, projection or pysr. auto is the
+    portfolio: the exhaustive families, then PySR in the time left where Julia is installed. PySR's
+    settings stand in brackets, as in 'pysr(niterations=40, populations=15, maxsize=25)'."""
     guesses: Words = ()
     """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     operators: Words = ()
     """Operators to build formulas from, as in +,*,inv,sin,cos,exp, whatever the engine; by default
     the engine's."""
-    individuals: Annotated[int, Between(1, 10**6)] = 200
-    """Population size of a search."""
-    generations: Annotated[int, Between(1, 10**6)] = 20
-    """Generations of a search."""
-    max_size: Annotated[int, Between(3, 1000)] = 18
-    """Size of the largest formula considered, in nodes."""
     error_floor: Margin | None = None
     """Relative systematic error of the target that no law has to explain; by default 0.02 for a
     model's field and 0 for your own table."""
@@ -49,6 +44,12 @@ class SearchConfig(Options):
     time_limit: Annotated[float, Interval(gt=0.0, le=LONGEST)] | None = None
     """Seconds of computing for all searches together, whatever else the machine does; by default 45
     for your own table, otherwise 300. Whatever has been found by then is judged."""
+
+    GONE: ClassVar[Mapping[str, str]] = {
+        "individuals": "PySR's own settings in its name: --engine 'pysr(populations=15)'",
+        "generations": "PySR's own settings in its name: --engine 'pysr(niterations=40)'",
+        "max_size": "PySR's own settings in its name: --engine 'pysr(maxsize=25)'",
+    }
 
     def __post_init__(self) -> None:
         """Check the operators."""

@@ -356,8 +356,11 @@ def _constant(found: Finding) -> Quantity:
     law, reference, comparison = found.law, found.reference, found.comparison
     first = found.intervals[0] if found.intervals else Estimate()
     own = Quantity.named("c", first, None)
-    if reference is None or comparison.verdict not in MATCHING or first.value is None:
+    if reference is None or comparison.verdict not in MATCHING:
         return own
+    # a law without fitted numbers, such as gm/r², has one in front
+    first = first if first.value is not None else Estimate(1.0)
+    assert first.value is not None  # for the type checker
     known = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
     unit = strength_at_one(reference, found.samples, known)
     with np.errstate(all="ignore"):

@@ -264,7 +264,7 @@ def _of_components(
         return beyond_time(samples, place, _with_slopes(law, names, X) / units.factor(1, -2))
 
     # what noise explains comes last: the first is the headline
-    axes = sorted(axes, key=lambda axis: _is_noise(table, axis))
+    axes = tuple(sorted(axes, key=lambda axis: _is_noise(table, axis)))
     return [
         Problem(
             Samples(

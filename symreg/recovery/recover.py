@@ -148,7 +148,7 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
     question = replace(config.question, guesses=guesses, units=problem.si_units)
     if problem.any_law and config.error_floor is None:
         config, spelt = (replace(each, error_floor=problem.floor) for each in (config, spelt))
-    engine, reason = choose_engine(config.engine, question, problem.any_law)
+    engine, reason = choose_engine(config.engine, question)
     watch, guard = Watch(config.limit(problem.any_law), progress), Guard()
     # threads that wait for one another count as computing, and change the last digits
     with threadpool_limits(1, "blas"):

@@ -99,7 +99,7 @@ class Search:
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
         config = self.config
-        budget = Budget(config.individuals, config.generations, config.max_size, watch=self.watch)
+        budget = Budget(watch=self.watch, floor=config.floor)
         seeds = range(config.seed, config.seed + config.seeds)
         # two at a time: the result does not depend on it
         fronts = self.engine.search_all(rows.X, rows.y, rows.names, seeds, budget, 2)

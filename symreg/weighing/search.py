@@ -129,7 +129,7 @@ def searched(
     samples = _samples(equations, curve)
     if samples is None:
         return []
-    engine, _ = choose_engine(config.engine, config.question, own_table=True)
+    engine, _ = choose_engine(config.engine, config.question)
     watch = equations.watch.within(config.limit(any_law=True))
     laws = select(samples, Search(engine, config, watch)).laws
     shapes: dict[str, FormulaShape] = {}

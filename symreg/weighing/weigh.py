@@ -80,7 +80,7 @@ def weigh(
 def _weigh(data: Data, config: WeighConfig, say: Progress) -> Weighing:
     began = time.monotonic()
     integrated = bool(config.unseen) or config.relativity == "fitted"
-    choose_engine(config.engine, config.search.question, own_table=True)
+    choose_engine(config.engine, config.search.question)
     if config.law:
         granted_shape(config.law)
     if integrated:

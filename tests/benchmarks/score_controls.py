@@ -32,7 +32,7 @@ EXPECTED = {
     "untrained": "neither",
     MEMORY: "parrot",
 }
-SEARCH = {"seeds": 1, "null": False, "individuals": 100, "generations": 8, "engine": "operon"}
+SEARCH = {"seeds": 1, "null": False}
 
 
 def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:

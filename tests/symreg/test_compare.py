@@ -93,7 +93,7 @@ def test_the_command_prints_the_verdict(capsys):
 def test_the_engines_are_listed_with_how_to_get_them(capsys):
     assert run("engines") == 0
     listed = capsys.readouterr().out
-    for name in ("pysr", "operon", "projection", "portfolio"):
+    for name in ("pysr", "expressions", "projection", "portfolio"):
         assert name in listed
 
 

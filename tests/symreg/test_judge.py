@@ -14,7 +14,7 @@ from symreg.recovery.selection import Finding
 
 def finding(verdict="up_to_scale", agreeing=100, exponent=-2.0, r2=0.99, error=-0.002):
     """A finding of the search, good unless changed; its constant is off by so much."""
-    law = Law(None, (39.5,), 0.0, 0.0, 5, "operon")
+    law = Law(None, (39.5,), 0.0, 0.0, 5, "expressions")
     power = Quantity(exponent, exponent - 0.01, exponent + 0.01, name="r", truth=-2.0)
     gm = Quantity(39.478 * (1 + error), name="GM", truth=39.478, relative_error=error)
     return Finding(

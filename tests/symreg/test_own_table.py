@@ -12,8 +12,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from orbits.cli import main as orbits_command
 from orbits.units import parse_unit
 from symreg.cli import main
-from symreg.engines.base import Budget
-from symreg.engines.operon import OperonEngine
 from symreg.fit.form import fit_form
 from symreg.fit.outliers import outlying_rows
 from symreg.fit.samples import Samples
@@ -299,15 +297,6 @@ def test_a_limit_counts_computing_and_not_waiting():
     assert not watch.ended
     assert part.over
     assert watch.ended  # so that the note is written, whichever part was cut short
-
-
-def test_a_search_by_the_clock_that_was_cut_short_says_so():
-    X = np.random.default_rng(0).uniform(0.5, 5, (2000, 2))
-    for generations, ended in ((1, False), (10_000, True)):
-        watch = Watch(1.0)
-        budget = Budget(individuals=100, generations=generations, watch=watch.part(0.5))
-        OperonEngine().search(X, np.sin(X[:, 0]) + X[:, 1], ("a", "b"), 0, budget)
-        assert watch.ended is ended
 
 
 def test_a_search_keeps_to_one_thread_of_linear_algebra():

@@ -16,7 +16,6 @@ from symreg.experiments.verdict import NEWTONIAN
 SMALL = {
     "orbits": 40, "samples": 48, "simulator": "kepler", "held_out_orbits": 30, "search_seeds": 1,
     "sources": ["orbit", "kicked"], "controls": ["injected"],
-    "individuals": 100, "generations": 8,
 }  # fmt: skip
 
 ZOO = Path(__file__).parents[2] / "notebooks" / "examples" / "zoo"

@@ -17,7 +17,7 @@ from orbits.expressions import parse_expression
 from symreg.cli import main
 from symreg.engines import choose_engine, portfolio
 from symreg.engines import pysr as adapter
-from symreg.engines.base import Availability, Budget, Question
+from symreg.engines.base import Availability, Budget, Evolution, Question
 from symreg.engines.installing import install_julia
 from symreg.engines.portfolio import PortfolioEngine
 from symreg.engines.pysr import PySREngine, constructor_arguments, guess_for_pysr, read_hall_of_fame
@@ -84,7 +84,7 @@ def test_the_front_is_read_as_pysr_itself_reads_it(tmp_path):
 def test_pysr_accepts_the_arguments(tmp_path, published):
     operators = ("+", "*", "inv", "sin", "cos", "exp")
     space = Question(operators) if published else Question()
-    arguments = constructor_arguments(1, Budget(), tmp_path, True, space)
+    arguments = constructor_arguments(1, tmp_path, True, space)
     code = WITHOUT_JULIA + textwrap.dedent("""
         import json, warnings
         from pysr import PySRRegressor
@@ -116,9 +116,7 @@ def test_the_engine_returns_the_front_that_the_process_left(monkeypatch):
 def test_pysr_asked_for_without_julia_says_what_is_missing():
     if PySREngine.availability().available:
         pytest.skip("Julia with SymbolicRegression.jl is here")
-    with pytest.raises(
-        ValueError, match=r"cannot run: .*(Julia|pysr).*To get it: .*--engine operon"
-    ):
+    with pytest.raises(ValueError, match=r"cannot run: .*(Julia|pysr).*To get it: .*--engine auto"):
         choose_engine("pysr")
 
 
@@ -155,7 +153,9 @@ def test_pysr_finds_the_inverse_square():
     if not PySREngine.availability().available:
         pytest.skip(PySREngine.availability().reason)
     r = np.linspace(0.3, 3, 100)
-    front = PySREngine().search(r[:, None], 39.478 / r**2, ["r"], 0, Budget(generations=5))
+    front = PySREngine(Question(evolution=Evolution(niterations=5))).search(
+        r[:, None], 39.478 / r**2, ["r"], 0, Budget()
+    )
     assert min(c.loss for c in front) < 1e-6
 
 

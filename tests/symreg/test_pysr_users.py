@@ -33,7 +33,7 @@ def fitted(**options):
 
 
 def evolved(searched):
-    model = symreg.LawRegressor("operon", niterations=2, population_size=40, maxsize=9, **QUICK)
+    model = symreg.LawRegressor(niterations=2, population_size=40, maxsize=9, **QUICK)
     assert len(model.fit(*table()).equations_)
 
 

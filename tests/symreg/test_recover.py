@@ -20,7 +20,7 @@ from symreg.recovery.references import of_field
 from symreg.recovery.result import Recovery
 
 LAWS = ("newton", "hooke", "logarithmic", "power_law(n=3)", "yukawa(length=1)")
-FAST = RecoverConfig(individuals=100, generations=10)
+FAST = RecoverConfig()
 
 
 def gate(found, name):
@@ -107,7 +107,7 @@ def test_nothing_is_never_called_a_law(kind, make_force_table):
         "noise": np.exp(rng.normal(size=len(field.y))),
         "nonsense": rng.normal(size=len(field.y)) * np.sin(40 * field.X[:, 0]),
     }[kind]
-    config = RecoverConfig(seeds=2, individuals=40, generations=4, null=False)
+    config = RecoverConfig(seeds=2, null=False)
     found = solve(Problem(replace(field, y=y), known, False, len(y)), config)
     assert not found.recovered
     assert found.verdict == "different", found.explanation
@@ -142,7 +142,6 @@ def test_the_command_writes_the_result(tmp_path, make_force_table, capsys):
     ForceSamples(table, attributes).write(tmp_path / "forces.parquet")
     code = run(
         "recover", tmp_path / "forces.parquet", tmp_path / "law.json", "--seeds", "2",
-        "--individuals", "80", "--generations", "8",
     )  # fmt: skip
     assert code == 0
     assert "hooke" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from symreg.recovery.force_field import pair_force
 from symreg.recovery.recover import recover
 from symreg.recovery.user_table import read_user_table
 
-QUICK = {"individuals": 80, "generations": 8, "seeds": 2, "null": False}
+QUICK = {"seeds": 2, "null": False}
 
 
 def gate(found, name):
@@ -258,7 +258,7 @@ def test_guesses_are_weighed_beside_what_is_found(tmp_path):
     formula = "k*s/(s**2 + c)**2.5"
     # the projection search would find this law by itself
     options = {
-        "target": ("F",), "features": ("s",), "law": "s/(s**2 + 0.16)**2.5", "engine": "operon",
+        "target": ("F",), "features": ("s",), "law": "s/(s**2 + 0.16)**2.5", "engine": "rational",
         **QUICK,
     }  # fmt: skip
     found = recover(tmp_path / "t.csv", RecoverConfig(guesses=(formula,), **options))

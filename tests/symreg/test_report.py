@@ -172,7 +172,7 @@ def test_the_same_command_again_repeats_nothing(run, capsys):
     [
         (["--law", "newtn"], "did you mean 'newton'?"),
         (["--context-length", "0"], "--context-length is 0"),
-        (["--engine", "oporon"], "did you mean 'operon'?"),
+        (["--engine", "projektion"], "did you mean 'projection'?"),
         (["--attention", "lsar"], "did you mean 'lssa"),
     ],
 )

@@ -50,14 +50,18 @@ def options_of(config):
 
 def test_options_reach_the_steps():
     config = run_config(
-        law="power_law(n=3)", attention="lssar(p=15)", context_length=16, seed=7, engine="operon"
+        law="power_law(n=3)",
+        attention="lssar(p=15)",
+        context_length=16,
+        seed=7,
+        engine="rational",
     )
     options = options_of(config)
     assert options["data/train.zarr"].law == "power_law(n=3)"
     assert options["model"].attention == "lssar(p=15)"
     assert options["model"].context_length == 16
     assert options["untrained"].steps == 0
-    assert options["laws/kicked.json"].engine == "operon"
+    assert options["laws/kicked.json"].engine == "rational"
     assert options["laws/kicked.json"].law == "power_law(n=3)"
     assert options["forces/kicked.parquet"].states == "kicked"
     assert options["forces/untrained.parquet"].control == "untrained"
@@ -118,7 +122,7 @@ def test_options_that_cannot_work_are_refused_before_any_step(options, message):
         ({"law": "newtn"}, "did you mean 'newton'"),
         ({"attention": "lsar"}, "did you mean 'lssa"),
         ({"bodies": ["pluton"]}, "did you mean 'pluto'"),
-        ({"engine": "oporon"}, "did you mean 'operon'"),
+        ({"engine": "projektion"}, "did you mean 'projection'"),
         ({"simulator": "heyoko"}, "did you mean 'heyoka'"),
         ({"law": "3*r**-2 - 100*r"}, "does not attract"),
     ],

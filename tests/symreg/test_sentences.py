@@ -32,6 +32,6 @@ def test_the_command_makes_the_same_options(options):
 
 def test_a_pareto_front_has_no_dominated_formula():
     losses = [(1, 5.0), (3, 2.0), (3, 1.0), (5, 1.5), (7, 0.5), (9, None)]
-    front = [FrontPoint("r", size, loss, None, 0, "operon") for size, loss in losses]
+    front = [FrontPoint("r", size, loss, None, 0, "portfolio") for size, loss in losses]
     kept = [(point.complexity, point.loss) for point in undominated(front)]
     assert kept == [(1, 5.0), (3, 1.0), (7, 0.5)]

@@ -29,11 +29,11 @@ def quantity(name, value, truth):
 
 LAW = Recovery(
     recovered=True, verdict="up_to_scale", reference="newton", expression="39.5/r**2",
-    raw_expression=None, law="newton", selected_from="operon",
+    raw_expression=None, law="newton", selected_from="portfolio",
     constant=quantity("GM", 39.5, 39.478), exponents={"r": quantity("r", -2.0, -2.0)},
     parameters={}, r2=0.99, r2_linear=0.99, r2_log=0.99, agreement=Agreement(1, 1), nulls={},
     gates=(),
-    engine="operon", engine_reason="", pareto_front=(), rows=9, rows_used=9, groups=3,
+    engine="portfolio", engine_reason="", pareto_front=(), rows=9, rows_used=9, groups=3,
     non_central=0.0, error_floor=0.02,
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from symreg.recovery.force_field import radial_field
 from symreg.recovery.problem import of_force_samples
 from symreg.recovery.recover import recover
 
-FAST = RecoverConfig(individuals=100, generations=10, null=False)
+FAST = RecoverConfig(null=False)
 ATTRIBUTES = {
     "readout": "implied",
     "states": "orbit",
@@ -65,7 +65,7 @@ def pairs(seed=0, noise=0.01, orbits=120, rows=8, masses="both", source=lambda m
 def test_the_force_between_two_bodies_is_found_from_force_samples(tmp_path):
     path, out = tmp_path / "forces.parquet", tmp_path / "law.json"
     ForceSamples(pairs(seed=41), ATTRIBUTES).write(path)
-    options = ["--individuals", "100", "--generations", "10", "--no-null"]
+    options = ["--no-null"]
     run_command("symreg", COMMANDS, ["recover", str(path), str(out), *options])
     found = read_json(out)
     assert found["recovered"], found["explanation"]
