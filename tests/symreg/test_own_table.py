@@ -112,7 +112,8 @@ def test_a_law_is_found_where_its_expansion_leaves_less_than_a_billionth(name):
         rng.uniform(-1e7, 1e7, 300),
         rng.uniform(-100, 100, 300),
     )
-    own = light / 100 if name.startswith("time") else light
+    # with a hundredth of it the root of a sum of products agrees to 1e-8 far beyond, too
+    own = light / 1e4 if name.startswith("time") else light
     table = {"m": m, "v": v} | ({"u": u} if name.startswith("time") else {})
     y = RELATIVITY[name](m, v / light, u / own)
     found = searched({**table, "y": y}, engine="auto")
