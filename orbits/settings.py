@@ -55,7 +55,7 @@ def own_settings() -> Iterator[None]:
     before: Settings = _current()
     around: Any = nullcontext()
     _apply(OWN)
-    if _current() != OWN:  # by `with torch.device(...)`, which only another one overrides
+    if _current()[-1] != OWN[-1]:  # by `with torch.device(...)`, which only another one overrides
         before, around = (*before[:-1], OWN[-1]), sys.modules["torch"].device(OWN[-1])
     _outside.append(_outside[-1] if _outside and before == OWN else before)
     try:
@@ -69,12 +69,15 @@ def own_settings() -> Iterator[None]:
 @contextmanager
 def their_settings() -> Iterator[None]:
     """Around a user's code: it finds what was set outside, or what it set itself the last time, and
-    sets it for itself alone."""
+    sets it for itself alone. Where we keep no gradients it keeps none."""
     here = _current()
     outside = _outside[-1] if _outside else here
-    _apply(_changed_to.get(outside, outside))
+    wanted = _changed_to.get(outside, outside)
+    given = (*wanted[:2], wanted[2] and here[2], wanted[3])
+    _apply(given)
     try:
         yield
     finally:
-        _changed_to[outside] = _current()
+        left = _current()
+        _changed_to[outside] = (*left[:2], wanted[2] if left[2] == given[2] else left[2], left[3])
         _apply(here)

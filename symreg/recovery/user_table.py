@@ -372,7 +372,9 @@ def _ordered_rows(
         table = table[place < (1 if once else times // np.gcd.reduce(times))]
     ranks = table.drop(columns=[*labels]).rank()
     columns = [table[name] for name in reversed(targets) if name in table]
-    return table.iloc[np.lexsort([(ranks**2).sum(axis=1), ranks.sum(axis=1), *columns])]
+    order = np.lexsort([(ranks**2).sum(axis=1), ranks.sum(axis=1), *columns])
+    # shuffled: rows of one x that stand by their y would leave what looks like a smooth misfit
+    return table.iloc[np.random.default_rng(0).permutation(order)]
 
 
 def group_numbers(table: pd.DataFrame, groups: str | None) -> np.ndarray:

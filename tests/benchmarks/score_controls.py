@@ -32,7 +32,7 @@ EXPECTED = {
     "untrained": "neither",
     MEMORY: "parrot",
 }
-SEARCH = {"seeds": 1, "null": False}
+SEARCH = {"seeds": 1, "null": False, "engine": "rational"}
 
 
 def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:

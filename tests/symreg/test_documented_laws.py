@@ -68,7 +68,7 @@ def test_a_documented_law_goes_all_the_way(law):
     size = dict(orbits=8, samples=24, dt=0.002, dtype="float64", simulator="scipy")
     data = orbits.generate(law=law, **size)
     forces = worldmodel.probe(Steps(law, 0.002), data, states="orbit")
-    quick = dict(engine="expressions", seeds=1, null=False)
+    quick = dict(engine="rational", seeds=1, null=False)
     found = symreg.recover(forces, **quick)
     assert found.reference is not None
     assert abs(found.exponent.value - found.exponent.truth) < 0.05

@@ -9,7 +9,7 @@ import symreg
 
 TINY = {
     "d_model": 16, "n_layers": 1, "n_heads": 2, "steps": 60, "search_seeds": 1, "workers": 1,
-    "engine": "expressions",
+    "engine": "rational",
     "null": False, "context_length": 2,
 }  # fmt: skip
 

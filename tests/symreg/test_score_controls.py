@@ -49,7 +49,7 @@ def evidence(world, control):
     for states in ("orbit", "kicked"):
         forces, law = probe(f"{states}.parquet", "--states", states), world / f"{control}.json"
         options = ["--seeds", "1", "--no-null"]
-        assert symreg(["recover", str(forces), str(law), *options]) == 0
+        assert symreg(["recover", str(forces), str(law), "--engine", "rational", *options]) == 0
         found[states] = Recovery.read(law)
     far = read_json(probe("far.json", "--readout", "far", "--exam-seed", "1"))
     return found["orbit"], found["kicked"], of_json(Examination, far["examination"], "far")
