@@ -198,7 +198,8 @@ def test_a_number_too_small_beside_others_counts_as_none(shell, table):
     assert code == 0, text
     assert "Warning" not in text
     if min(table["F"]) >= 0:
-        assert ("A law was found" in text) == (list(table["F"])[-1] < 1e-200)  # of the tail alone
+        # of the tail alone, or without the one row
+        assert ("A law was found" in text) == (list(table["F"])[-1] < 1e-200 or min(table["r"]) > 0)
 
 
 @pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e98, 1), (1e-43, 1e-43), (1, -1)])
