@@ -29,9 +29,9 @@ LIMITS = {
     # steps of Runge and Kutta, what tables of other libraries hold, numbers with a name; settings
     # of the process, texts of other encodings, constants in exp, units as columns have them
     "orbits": {
-        "code_lines": 7269,
+        "code_lines": 7272,
         "options": 40,
-        "bare_numbers": 131,
+        "bare_numbers": 133,
         "imports_in_functions": 27,
         "modules_in_cycles": 0,
     },
@@ -54,7 +54,7 @@ LIMITS = {
     # errors of one size; languages read back (120 lines), rivals and centres of motions, points
     # that rows tell apart, starts where a feature lies (without Operon's 290 lines)
     "symreg": {
-        "code_lines": 18478,
+        "code_lines": 18479,
         "options": 115,
         "bare_numbers": 198,
         "imports_in_functions": 25,
