@@ -37,9 +37,8 @@ from orbits.settings import own_settings
 __all__ = [
     "FRACTION", "Above", "AtLeast", "Between", "Interval", "Measured", "MinLen", "Option",
     "OptionError", "Options", "Output", "arguments_checked", "changed", "checked", "every_option",
-    "flag_of", "gone",
-    "hints_of", "keywords_of", "leaves", "nearest", "option_names", "options_from",
-    "require_known", "values_of", "with_options",
+    "flag_of", "gone", "hints_of", "keywords_of", "leaves", "nearest", "option_names",
+    "options_from", "require_known", "values_of", "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -4,16 +4,21 @@ user's outside and in the user's code."""
 import sys
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
-Settings = tuple[tuple[tuple[str, Any], ...], str, bool, str]
-"""numpy's answers to errors; torch's default type, whether it keeps gradients, default device."""
-FIRST: Settings = (
-    (("divide", "warn"), ("over", "warn"), ("under", "ignore"), ("invalid", "warn")),
-    "float32", True, "cpu",
-)  # fmt: skip
+
+class Settings(NamedTuple):
+    """numpy's answers to errors; torch's default type, whether it keeps gradients, its device."""
+
+    errors: tuple[tuple[str, Any], ...]
+    kind: str = "float32"
+    grad: bool = True
+    device: str = "cpu"
+
+
+FIRST = Settings((("divide", "warn"), ("over", "warn"), ("under", "ignore"), ("invalid", "warn")))
 """With which numpy and torch begin."""
-OWN: Settings = (tuple((name, "ignore") for name, _ in FIRST[0]), *FIRST[1:])
+OWN = Settings(tuple((name, "ignore") for name, _ in FIRST.errors))
 """Ours: what overflows is told by results and in our words, not by numpy's warnings."""
 
 _outside: list[Settings] = []
@@ -29,34 +34,35 @@ def _loaded() -> list[Any]:
 
 def _current() -> Settings:
     numpy, torch = _loaded()
-    errors = FIRST[0] if numpy is None else tuple(numpy.geterr().items())
+    errors = FIRST.errors if numpy is None else tuple(numpy.geterr().items())
     if torch is None:
-        return errors, *FIRST[1:]
+        return Settings(errors)
     kind = str(torch.get_default_dtype()).removeprefix("torch.")
-    return errors, kind, torch.is_grad_enabled(), str(torch.get_default_device())
+    return Settings(errors, kind, torch.is_grad_enabled(), str(torch.get_default_device()))
 
 
 def _apply(settings: Settings) -> None:
     numpy, torch = _loaded()
-    errors, kind, grad, device = settings
     if _current() == settings:
         return
     if numpy is not None:
-        numpy.seterr(**dict(errors))
+        numpy.seterr(**dict(settings.errors))
     if torch is not None:
-        torch.set_default_dtype(getattr(torch, kind))
-        torch.set_grad_enabled(grad)
-        torch.set_default_device(None if device == OWN[-1] else device)
+        torch.set_default_dtype(getattr(torch, settings.kind))
+        torch.set_grad_enabled(settings.grad)
+        torch.set_default_device(None if settings.device == OWN.device else settings.device)
 
 
 @contextmanager
 def own_settings() -> Iterator[None]:
     """Around our own work: a user's torch.set_default_dtype or np.seterr changes nothing in it."""
-    before: Settings = _current()
+    before = _current()
     around: Any = nullcontext()
     _apply(OWN)
-    if _current()[-1] != OWN[-1]:  # by `with torch.device(...)`, which only another one overrides
-        before, around = (*before[:-1], OWN[-1]), sys.modules["torch"].device(OWN[-1])
+    if _current().device != OWN.device:
+        # by `with torch.device(...)`, which only another one overrides
+        before = before._replace(device=OWN.device)
+        around = sys.modules["torch"].device(OWN.device)
     _outside.append(_outside[-1] if _outside and before == OWN else before)
     try:
         with around:
@@ -73,11 +79,12 @@ def their_settings() -> Iterator[None]:
     here = _current()
     outside = _outside[-1] if _outside else here
     wanted = _changed_to.get(outside, outside)
-    given = (*wanted[:2], wanted[2] and here[2], wanted[3])
+    given = wanted._replace(grad=wanted.grad and here.grad)
     _apply(given)
     try:
         yield
     finally:
         left = _current()
-        _changed_to[outside] = (*left[:2], wanted[2] if left[2] == given[2] else left[2], left[3])
+        grad = wanted.grad if left.grad == given.grad else left.grad
+        _changed_to[outside] = left._replace(grad=grad)
         _apply(here)

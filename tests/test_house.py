@@ -29,9 +29,9 @@ LIMITS = {
     # steps of Runge and Kutta, what tables of other libraries hold, numbers with a name; settings
     # of the process, texts of other encodings, constants in exp, units as columns have them
     "orbits": {
-        "code_lines": 7272,
+        "code_lines": 7273,
         "options": 40,
-        "bare_numbers": 133,
+        "bare_numbers": 131,
         "imports_in_functions": 27,
         "modules_in_cycles": 0,
     },
