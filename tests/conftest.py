@@ -1,6 +1,7 @@
 """What the tests of every package share."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # each worker of pytest has one core
 
 
 def pytest_runtest_setup(item):

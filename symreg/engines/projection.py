@@ -143,7 +143,7 @@ def search(
         return expressions
     simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
     columns = variables(X, symbols)
-    arguments, alike = _arguments(columns), np.ones(len(y))
+    arguments, alike = _arguments(columns, watch), np.ones(len(y))
     products, best = _products(columns, y, alike, arguments, watch, 1 if simple else 2)
     expressions += products
     few = (e for e in products[:3] if len(e.atoms(sympy.Float)) <= SIMPLE)
@@ -236,14 +236,19 @@ def _errors_are_absolute(
     return low > UNEQUAL * high
 
 
-def _arguments(columns: Sequence[Column]) -> list[Argument]:
+def _arguments(columns: Sequence[Column], watch: Watch) -> list[Argument]:
+    """Of functions: all kinds, or those for which there was time."""
+    arguments: list[Argument] = []
     if len(columns) > MOST_VARIABLES:
-        return []
+        return arguments
     others = composites(columns)
-    return [
-        *monomials(columns), *combined(columns, others), *distances(columns),
-        *plain_factors(columns, others),
-    ]  # fmt: skip
+    for made in (
+        lambda: monomials(columns), lambda: combined(columns, others),
+        lambda: distances(columns), lambda: plain_factors(columns, others),
+    ):  # fmt: skip
+        if not watch.over:
+            arguments += made()
+    return arguments
 
 
 def _target(columns: Sequence[Column], y: np.ndarray, weights: np.ndarray) -> Target:

@@ -5,9 +5,8 @@ is then a residual vector, and one matrix product finds the best of a million. A
 second term inside a factor 1 + u, is the same step again from the best dozen starts.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,6 +82,8 @@ class Dictionary:
         self.columns = 0
         self._parts: list[tuple[Argument, list[tuple[Shape, np.ndarray]]]] = []
         self._rows = rows
+        self._kept: list[Chunk] = []
+        self._rest = self._made()
         for argument in sorted(arguments, key=_order):
             scales = [
                 (shape, shape.scales(argument.values, argument.size))
@@ -95,14 +96,16 @@ class Dictionary:
             self.arguments.append(argument)
             self._parts.append((argument, scales))
 
-    @cached_property
-    def _whole(self) -> list["Chunk"]:
-        return list(self._made())
-
-    def chunks(self) -> Iterable["Chunk"]:
-        """All columns, so many at a time."""
+    def chunks(self) -> Iterator["Chunk"]:
+        """All columns, so many at a time, made when asked for; of a small dictionary once."""
         rows = len(self.arguments[0].values[self._rows]) if self.arguments else 0
-        return self._whole if self.columns * rows <= MOST_KEPT else self._made()
+        if self.columns * rows > MOST_KEPT:
+            yield from self._made()
+            return
+        yield from self._kept
+        for chunk in self._rest:
+            self._kept.append(chunk)
+            yield chunk
 
     def _made(self) -> Iterator["Chunk"]:
         known: list[tuple[Shape, Argument, np.ndarray]] = []
@@ -161,7 +164,7 @@ def search_products(
     """
     bare = without_factors(target)
     products = [bare]
-    if bare.mean_square < EXACT**2 or not arguments:
+    if bare.mean_square < EXACT**2 or not arguments or watch.over:
         return products
     dictionary = Dictionary(SHAPES, arguments, target.screened)
 

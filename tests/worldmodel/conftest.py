@@ -9,7 +9,7 @@ import torch
 from orbits.config import GenerateConfig
 from orbits.generation.generate import generate
 
-torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
+torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
 @pytest.fixture(scope="session")
