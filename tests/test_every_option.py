@@ -72,7 +72,6 @@ worldmodel attention plain flat.zarr maps.png --checkpoint best --orbit 2 --leng
 symreg recover forces.parquet law.json --law newton --seed 3 {SEARCH}
 symreg recover own.csv own.json --target F --features r --groups g --units r=au,F=au/yr^2 \
     --sigma s --sigma-of r=1% --seeds 1 --no-null
-symreg recover pair.csv pair.json --pair --seeds 1 --no-null
 symreg recover own.csv form.json --target F --features r --form a/r**b --errors relative --no-null \
     --per-group g --bad-rows mend
 symreg recover shares.csv shares.json --target p --features r --form exp(-a*r) --trials n --no-null
@@ -217,11 +216,6 @@ def folder(tmp_path_factory):
     )
     shares = "".join(f"{r},{round(20 * math.exp(-r)) / 20},20\n" for r in rows)
     (folder / "shares.csv").write_text(f"r,p,n\n{shares}")
-    pair = "m1,m2,x1,y1,x2,y2,ax1,ay1,ax2,ay2\n"
-    for i, r in enumerate(rows):
-        m1, m2 = 1 + 0.02 * i, 0.5 + 0.03 * ((7 * i) % 11)
-        pair += f"{m1},{m2},{r},0,0,0,{-39.5 * m2 / r**2},0,{39.5 * m1 / r**2},0\n"
-    (folder / "pair.csv").write_text(pair)
     write_trajectories(folder)
     return folder
 

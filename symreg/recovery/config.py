@@ -72,8 +72,8 @@ class TableConfig(Options):
 
     law: str | None = None
     """Reference law (newton, yukawa(length=1), ...); by default the table's own attribute."""
-    target: Words = ()
-    """Column to explain in your own table (CSV, Parquet), or the components of a vector."""
+    target: Column | None = None
+    """Column to explain in your own table (CSV, Parquet)."""
     features: Words = ()
     """Columns that the target may depend on, separated by spaces or commas: r,m1,m2."""
     groups: Column | None = None
@@ -97,20 +97,22 @@ class TableConfig(Options):
     bad_rows: Literal["refuse", "mend"] = "refuse"
     """What to do about rows without a finite number in a requested column: refuse and name the
     first, or mend (leave them out)."""
-    pair: bool = False
-    """The table has two bodies (m1 m2 x1 y1 x2 y2 ax1 ay1 ax2 ay2): find the force between them."""
     form: str | None = None
     """Formula to fit and judge instead of searching, as in a*x + b*v; names that are not features
     are its constants."""
 
+    GONE: ClassVar[Mapping[str, str]] = {
+        "pair": "the force as a column, made in pandas, and --target F --features r,m1,m2",
+    }
+
     @property
     def own_table(self) -> bool:
         """Whether the table is the user's own, not a probe's force samples."""
-        return bool(self.target) or self.pair
+        return self.target is not None
 
     def __post_init__(self) -> None:
         """Check that the options of a user's table are consistent."""
-        _as_tuples(self, "target", "features", "units", "sigma_of")
+        _as_tuples(self, "features", "units", "sigma_of")
         super().__post_init__()
         own = (
             "features", "groups", "units", "sigma", "errors", "trials", "sigma_of", "per_group",
@@ -128,6 +130,8 @@ class TableConfig(Options):
 @dataclass(frozen=True)
 class RecoverConfig(SearchConfig, TableConfig):
     """How a law is searched in a table, and compared."""
+
+    GONE: ClassVar[Mapping[str, str]] = {**SearchConfig.GONE, **TableConfig.GONE}
 
     seed: Annotated[int, Between(0, 2**63 - 2)] = 0
     """First seed; determines the split, the searches and the bootstrap."""

@@ -1,4 +1,4 @@
-"""Force fields in tables: radial attraction, the force between two bodies, isotropy."""
+"""Force fields in tables: the radial attraction, and the force between two bodies."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,10 @@ from orbits.force_samples import axes_of, vectors
 from orbits.powers import non_central_part, radial_part, third_law
 from orbits.statistics import NORMAL_MEDIAN, TINY, varies
 from orbits.units import G
-from symreg.fit.monomial import fit_monomial, usable
-from symreg.fit.noise import MOST_BINS, ROWS_IN_A_BIN, weighed
+from symreg.fit.noise import MOST_BINS, ROWS_IN_A_BIN
 from symreg.fit.samples import Samples, relative_weights
 
 MASSES = ("m1", "m2")
-PAIR_COLUMNS = ("m1", "m2", "x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
-"""Columns of a table of two bodies; z1, z2, az1 and az2 are read if present."""
-PAIR_SPATIAL = ("z1", "z2", "az1", "az2")
 
 
 @dataclass(frozen=True)
@@ -84,10 +80,17 @@ def radial_field(table: pd.DataFrame) -> RadialField:
         smooth=_across(table, inward),
         row_numbers=np.arange(len(r)),
     )
-    unbalanced = None
-    if {*PAIR_COLUMNS, "m1", "m2"} <= set(table.columns):
-        unbalanced = pair_force(table, groups).third_law
-    return RadialField(samples.rows(kept), non_central, constants, notes, unbalanced)
+    return RadialField(samples.rows(kept), non_central, constants, notes, _unbalanced(table))
+
+
+def _unbalanced(table: pd.DataFrame) -> float | None:
+    """rms of m1 a1 + m2 a2 over rms of m1 a1; None if the accelerations of both are not there."""
+    if not {*MASSES, "ax1", "ay1", "ax2", "ay2"} <= set(table.columns):
+        return None
+    axes = "xyz" if {"az1", "az2"} <= set(table.columns) else "xy"
+    both = [[f"a{axis}{body}" for axis in axes] for body in (1, 2)]
+    accelerations = np.stack([table[names].to_numpy() for names in both], axis=1)
+    return third_law(accelerations, table[[*MASSES]].to_numpy())
 
 
 def _weights(table: pd.DataFrame, inward: np.ndarray) -> np.ndarray | None:
@@ -139,74 +142,3 @@ def _masses(table: pd.DataFrame) -> tuple[dict[str, np.ndarray], dict[str, float
         if name in constants and "gm" not in (*columns, *constants):
             constants["gm"] = G * constants[name]
     return columns, constants
-
-
-def pair_force(table: pd.DataFrame, groups: np.ndarray) -> RadialField:
-    """F = m1 a1 from barycentric positions and accelerations of two bodies, in consistent units.
-
-    The table has `PAIR_COLUMNS` and one row per state of the pair; (row,) groups are statistical
-    units.
-
-    Raises:
-        ValueError: if a mass is not positive, or the bodies coincide.
-    """
-    axes = "xyz" if all(name in table for name in PAIR_SPATIAL) else "xy"
-    first, second, a1, a2 = (
-        table[[pattern.format(axis) for axis in axes]].to_numpy(dtype=float)
-        for pattern in ("{}1", "{}2", "a{}1", "a{}2")
-    )
-    m1, m2 = (table[name].to_numpy(dtype=float) for name in ("m1", "m2"))
-    if np.any(m1 <= 0) or np.any(m2 <= 0):
-        raise ValueError("m1 and m2 must be above 0 in every row.")
-    line = second - first
-    r = np.linalg.norm(line, axis=1)
-    if np.any(r == 0):
-        raise ValueError("the two bodies are at the same place in some rows; F needs r > 0.")
-    force = m1[:, None] * a1
-    samples = Samples(
-        np.column_stack([r, m1, m2]),
-        radial_part(force, line),
-        ("r", "m1", "m2"),
-        np.asarray(groups),
-        target="F",
-        row_numbers=table.index.to_numpy(),
-    )
-    balance = third_law(np.stack([a1, a2], axis=1), np.column_stack([m1, m2]))
-    return RadialField(samples, non_central_part(force, line), {}, third_law=balance)
-
-
-def anisotropy(samples: Samples, directions: np.ndarray, floor: float) -> float | None:
-    """Relative rms of the part of an attraction that depends on (row, axis) direction.
-
-    The dependence on features is removed first: a product of powers, then the mean in every bin of
-    distance. The rest is fitted by the first two harmonics of direction; the part of such a fit due
-    to chance is subtracted. None if undetermined: not all rows attract, or there are too few.
-    """
-    bins = min(MOST_BINS, len(samples.y) // ROWS_IN_A_BIN)
-    if not usable(samples) or bins < 1:
-        return None
-    monomial = fit_monomial(samples)
-    residuals = np.log(samples.y) - monomial.log_constant - np.log(samples.X) @ monomial.exponents
-    weights = weighed(samples, floor).weights
-    weights = np.ones(len(residuals)) if weights is None else weights
-    axes = directions.shape[1]
-    harmonics = [directions[:, i] for i in range(axes)]
-    harmonics += [
-        directions[:, i] * directions[:, j] - (1 / axes if i == j else 0)
-        for i in range(axes)
-        for j in range(i, axes)
-        if (i, j) != (axes - 1, axes - 1)  # the squares sum to one
-    ]
-    design = np.column_stack(harmonics)
-    distance = samples.X[:, samples.names.index("r")]
-    for rows in np.array_split(np.argsort(distance, kind="stable"), bins):
-        share = weights[rows] ** 2 / np.sum(weights[rows] ** 2)
-        residuals[rows] -= share @ residuals[rows]
-        design[rows] -= share @ design[rows]
-    weighted = design * weights[:, None]
-    solution, *_ = np.linalg.lstsq(weighted, residuals * weights, rcond=None)
-    explained = np.mean((weighted @ solution) ** 2)
-    rest = np.mean((residuals * weights - weighted @ solution) ** 2)
-    free = len(residuals) - bins - design.shape[1]
-    chance = rest * design.shape[1] / max(free, 1)
-    return float(np.sqrt(max(explained - chance, 0.0)))

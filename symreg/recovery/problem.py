@@ -9,7 +9,6 @@ import pandas as pd
 
 from orbits.force_samples import ForceSamples
 from orbits.forces import UNKNOWN, parse_law
-from orbits.statistics import TINY
 from orbits.tables import Source, named_rows, read_columns
 from orbits.units import ONE, Unit
 from symreg.engines.base import TARGET
@@ -18,10 +17,6 @@ from symreg.fit.samples import Samples
 from symreg.formulas.units import parse_units, strength_unit, units_in_headers
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.force_field import (
-    PAIR_COLUMNS,
-    PAIR_SPATIAL,
-    anisotropy,
-    pair_force,
     radial_field,
 )
 from symreg.recovery.gates import Gate, share
@@ -31,7 +26,6 @@ from symreg.recovery.user_table import (
     UserTable,
     assigned,
     full_headers,
-    group_numbers,
     in_own_order,
     in_written_names,
     label_columns,
@@ -185,34 +179,28 @@ POSITIVE = {"counts": "0 or more", "logarithmic": "positive"}
 
 
 def of_user_table(source: Source, config: RecoverConfig) -> Problem:
-    """A table of the user's own: any target, any features, any units.
-
-    With one target, that column is sought as a function of the features; with the components of a
-    vector (a_x, a_y[, a_z]) and positions among the features, its radial part. With `pair`, the
-    force between two bodies comes from accelerations and masses.
+    """A table of the user's own: any column as a function of any others, in any units.
 
     Raises:
         ValueError: for anything wrong with the table, the columns, the units or the law.
     """
-    if config.pair:
-        return _pair(source, config)
     if not isinstance(source, pd.DataFrame) and (sheet := spreadsheet(source)) is not None:
         source = sheet
     _, there = read_columns(source)
-    targets, features = (full_headers(texts, there) for texts in (config.target, config.features))
-    if not features:
+    assert config.target is not None  # for the type checker: a user's table has one
+    targets, listed = (full_headers(texts, there) for texts in ((config.target,), config.features))
+    if not listed:
         raise ValueError(
             "--features is missing; name the columns that the target may depend on: "
             "--features r,m1,m2."
         )
-    config = replace(config, target=targets, features=features)
     if len(targets) > 1:
-        return _vector(source, config)
-    return _scalar(source, config)
-
-
-def _scalar(source: Source, config: RecoverConfig) -> Problem:
-    target, *features = names = (*config.target, *config.features)
+        raise ValueError(
+            f"--target is one column, not {', '.join(targets)}: make one of them, such as the "
+            "part along a line, or search each alone."
+        )
+    config = replace(config, target=targets[0], features=listed)
+    target, *features = names = (*targets, *listed)
     require_names(target, features)
     if config.per_group in names:
         raise ValueError(
@@ -231,7 +219,7 @@ def _scalar(source: Source, config: RecoverConfig) -> Problem:
         )  # fmt: skip
         units = {written[name]: unit for name, unit in units.items()}
         target = written[target]
-    features, left_out = telling(read.table, [written[name] for name in config.features])
+    features, left_out = telling(read.table, [written[name] for name in listed])
     sigmas = _sigmas(config)
     of_features = {written[name]: given for name, given in sigmas.items()}
     samples, *every = (
@@ -293,70 +281,6 @@ def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
     return (each,) * bool(renamed)
 
 
-def _vector(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "trials", "sigma_of", "per_group"), "the components of a vector")
-    targets, features = config.target, config.features
-    axes = [name for name in features if name in ("x", "y", "z")]
-    if len(axes) != len(targets):
-        raise ValueError(
-            f"{len(targets)} targets are the components of a vector: give as many coordinates "
-            f"(x, y, z) among the features, in the same order; they are {', '.join(features)}."
-        )
-    others = [name for name in features if name not in (*axes, "r")]
-    read = _columns(source, (*targets, *axes, *others), config)
-    position = read.table[axes].to_numpy(dtype=float)
-    vector = read.table[list(targets)].to_numpy(dtype=float)
-    r = np.linalg.norm(position, axis=1)
-    if np.any(r == 0):
-        raise ValueError("the table has rows at the origin; a direction to the centre needs r > 0.")
-    inward = -np.sum(position * vector, axis=1) / r
-    size = np.sum(vector**2, axis=1)
-    across = np.sqrt(np.maximum(size - inward**2, 0).sum() / max(size.sum(), TINY))
-    written = written_names(("attraction", "r", *others))
-    renamed = {name: text for name, text in written.items() if name != text}
-    table = _copied(read.table.assign(r=r, attraction=inward), renamed)
-    names, left_out = telling(table, [written[name] for name in ("r", *others)])
-    samples = samples_of(
-        replace(read, table=table), "attraction", names, config.groups, config.sigma
-    )
-    uneven = anisotropy(samples, position / r[:, None], config.floor)
-    gates: tuple[Gate, ...] = ()
-    if uneven is not None:
-        most = THRESHOLDS.anisotropy
-        gates = (share("isotropic", uneven, most, "part that goes with the direction"),)
-    return Problem(
-        samples,
-        of_table(samples.names, config.law),
-        config.law is not None,
-        read.rows,
-        (*read.notes, *_renamings(renamed), *left_out),
-        float(across),
-        gates,
-        columns={text: name for name, text in renamed.items()},
-        source=source,
-    )
-
-
-def _pair(source: Source, config: RecoverConfig) -> Problem:
-    _refuse(config, ("units", "sigma", "trials", "sigma_of", "per_group"), "--pair")
-    spatial = PAIR_SPATIAL if set(PAIR_SPATIAL) <= set(read_columns(source)[1]) else ()
-    read = _columns(source, (*PAIR_COLUMNS, *spatial), config)
-    force = pair_force(read.table, group_numbers(read.table, config.groups))
-    pairs = force.samples
-    kept, left_out = telling(pd.DataFrame(pairs.X, columns=list(pairs.names)), pairs.names)
-    samples = replace(pairs, X=pairs.X[:, [pairs.names.index(n) for n in kept]], names=tuple(kept))
-    return Problem(
-        samples,
-        of_table(samples.names, config.law),
-        config.law is not None,
-        read.rows,
-        (*read.notes, *left_out, f"third law: {force.third_law:.1%} unbalanced"),
-        force.non_central,
-        (_third_law(force.third_law),),
-        source=source,
-    )
-
-
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
     """Those columns, plus groups and standard errors."""
     sigmas = _sigmas(config)
@@ -371,9 +295,9 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         config.seed,
         labels,
         config.bad_rows,
-        (*config.target, sigma_column(config.sigma) or ""),
+        (config.target or "", sigma_column(config.sigma) or ""),
     )
-    return in_own_order(read, config.target, labels)
+    return in_own_order(read, config.target or "", labels)
 
 
 def _is_spelling(text: str, law: str | None) -> bool:

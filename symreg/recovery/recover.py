@@ -108,7 +108,7 @@ def recover(
             table = table.table
         if isinstance(table, xr.Dataset):
             raise ValueError(
-                "a Dataset has no columns; leave target and pair out for one of orbits, or give a "
+                "a Dataset has no columns; leave target out for one of orbits, or give a "
                 "DataFrame, as to_dataframe() of it makes."
             )
         problems = [of_user_table(table, config)]

@@ -24,8 +24,6 @@ class Thresholds:
     non_central: float = 0.15
     """Largest share of the acceleration perpendicular to the line to the centre (median over
     rows)."""
-    anisotropy: float = 0.15
-    """Largest part of the attraction that depends on direction (relative rms)."""
     third_law: float = 0.15
     """Largest rms of m1 a1 + m2 a2, relative to that of m1 a1."""
     agreement: float = 0.8

@@ -345,34 +345,30 @@ def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
     return factor if factor and away <= ALIKE * np.max(np.abs(values)) else None
 
 
-def in_own_order(read: UserTable, targets: Sequence[str], labels: Sequence[str] = ()) -> UserTable:
+def in_own_order(read: UserTable, target: str, labels: Sequence[str] = ()) -> UserTable:
     """The rows without copies, in the order of what they hold.
 
     What is drawn at random is then the same however rows and columns are ordered, and in any unit.
-    Rows are copies if all of equal targets, or of equal other columns, are equal: what is measured
+    Rows are copies if all of one target, or of equal other columns, are equal: what is measured
     twice differs somewhere. Else a table whose rows are all there so many times is one there once.
     """
-    every = None if read.every is None else _ordered_rows(read.every, targets, labels)
-    table, notes = _ordered_rows(read.table, targets, labels), read.notes
+    every = None if read.every is None else _ordered_rows(read.every, target, labels)
+    table, notes = _ordered_rows(read.table, target, labels), read.notes
     if copies := len(read.table) - len(table):
         rows = len(read.table)
         notes += (f"rows that repeat others ({copies} of {rows}) count with them as one",)
     return replace(read, table=table, every=every, notes=notes)
 
 
-def _ordered_rows(
-    table: pd.DataFrame, targets: Sequence[str], labels: Sequence[str]
-) -> pd.DataFrame:
+def _ordered_rows(table: pd.DataFrame, target: str, labels: Sequence[str]) -> pd.DataFrame:
     if (copies := table.duplicated()).any():
-        own = [name for name in targets if name in table]
-        apart = (table[own], table.drop(columns=own))
+        apart = (table[[target]], table.drop(columns=target))
         place = (same := table.groupby([*table], sort=False, dropna=False)).cumcount()
         times = same[table.columns[0]].transform("size")
         once = any(part.shape[1] and part.duplicated().equals(copies) for part in apart)
         table = table[place < (1 if once else times // np.gcd.reduce(times))]
     ranks = table.drop(columns=[*labels]).rank()
-    columns = [table[name] for name in reversed(targets) if name in table]
-    order = np.lexsort([(ranks**2).sum(axis=1), ranks.sum(axis=1), *columns])
+    order = np.lexsort([(ranks**2).sum(axis=1), ranks.sum(axis=1), table[target]])
     # shuffled: rows of one x that stand by their y would leave what looks like a smooth misfit
     return table.iloc[np.random.default_rng(0).permutation(order)]
 

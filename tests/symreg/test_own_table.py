@@ -174,21 +174,6 @@ def test_columns_may_have_any_name(names, written, tmp_path):
         assert (f"{text} is the column {name!r}" in found.explanation) == (name != text)
 
 
-def test_a_pair_of_constant_masses_obeys_newton():
-    rng = np.random.default_rng(1)
-    angle, r = rng.uniform(0, 2 * np.pi, 100), rng.uniform(0.5, 3, 100)
-    along = np.column_stack([np.cos(angle), np.sin(angle)])
-    m1, m2, force = 3.0, 5.0, (39.478 * 15 / r**2)[:, None] * along
-    first, second = -along * (r * 5 / 8)[:, None], along * (r * 3 / 8)[:, None]
-    names = ("x1", "y1", "x2", "y2", "ax1", "ay1", "ax2", "ay2")
-    values = np.column_stack([first, second, force / m1, -force / m2])
-    table = pd.DataFrame(values, columns=list(names)).assign(m1=m1, m2=m2)
-    found = recover(table, pair=True, null=False, engine="projection", seeds=1)
-    assert found.matches == "newton"
-    assert found.recovered, found.explanation
-    assert list(found.exponents) == ["r"]
-
-
 @pytest.mark.parametrize(
     ("form", "truth"),
     [

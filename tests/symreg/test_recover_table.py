@@ -13,7 +13,6 @@ from symreg.cli import COMMANDS
 from symreg.fit import uncertainty
 from symreg.recovery import user_table
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.force_field import pair_force
 from symreg.recovery.recover import recover
 from symreg.recovery.user_table import read_user_table
 
@@ -34,21 +33,6 @@ def gravity(n=300, seed=0, noise=0.01):
     return pd.DataFrame({"F": force, "r": r, "m1": m1, "m2": m2, "orbit": np.arange(n) // 10})
 
 
-def two_bodies(n=200, seed=0):
-    """Barycentric states of pairs under Newton's law, in three dimensions."""
-    rng = np.random.default_rng(seed)
-    m1, m2 = np.exp(rng.uniform(-1, 1, (2, n)))
-    line = rng.standard_normal((n, 3)) * np.exp(rng.uniform(-1, 1, (n, 1)))
-    r = np.linalg.norm(line, axis=1)
-    first, second = -line * (m2 / (m1 + m2))[:, None], line * (m1 / (m1 + m2))[:, None]
-    pull = G * line / r[:, None] ** 3
-    columns = {"m1": m1, "m2": m2}
-    for i, axis in enumerate("xyz"):
-        columns |= {f"{axis}1": first[:, i], f"{axis}2": second[:, i]}
-        columns |= {f"a{axis}1": m2 * pull[:, i], f"a{axis}2": -m1 * pull[:, i]}
-    return pd.DataFrame(columns)
-
-
 def test_gravity_is_found_in_every_kind_of_file(tmp_path):
     table = gravity()
     table.to_parquet(tmp_path / "forces.parquet")
@@ -58,7 +42,7 @@ def test_gravity_is_found_in_every_kind_of_file(tmp_path):
     for path in tmp_path.iterdir():
         read = read_user_table(str(path), ["F", "r"], seed=0).table
         pd.testing.assert_frame_equal(read[["F", "r"]], table[["F", "r"]])
-    config = RecoverConfig(target=("F",), features=("r,m1,m2",), law="newton", **QUICK)
+    config = RecoverConfig(target="F", features=("r,m1,m2",), law="newton", **QUICK)
     found = recover(tmp_path / "forces.csv", config)
     assert found.recovered, found.explanation
     assert found.constant.name == "G"
@@ -72,7 +56,7 @@ def test_gravity_is_found_in_every_kind_of_file(tmp_path):
 def test_units_give_the_constant_its_unit_and_its_truth(tmp_path):
     gravity().to_csv(tmp_path / "f.csv", index=False)
     config = RecoverConfig(
-        target=("F",),
+        target="F",
         features=("r", "m1", "m2"),
         groups="orbit",
         units=("F=Msun*au/yr^2", "r=au", "m1=Msun", "m2=Msun"),
@@ -92,57 +76,10 @@ def test_a_formula_of_the_users_own_is_a_reference(tmp_path):
     X = np.exp(rng.uniform(-1, 1, (200, 2)))
     table = pd.DataFrame({"E": X[:, 0], "gamma": X[:, 1], "S": 3 * X[:, 0] ** 1.5 / X[:, 1]})
     table.to_csv(tmp_path / "names.csv", index=False)
-    config = RecoverConfig(target=("S",), features=("E", "gamma"), law="E**1.5/gamma", **QUICK)
+    config = RecoverConfig(target="S", features=("E", "gamma"), law="E**1.5/gamma", **QUICK)
     found = recover(tmp_path / "names.csv", config)
     assert found.verdict == "up_to_scale", found.explanation
     assert found.expression == "3*E**(3/2)/gamma"
-
-
-def test_a_vector_is_resolved_along_the_radius(tmp_path):
-    rng = np.random.default_rng(2)
-    position = rng.standard_normal((200, 3))
-    r = np.linalg.norm(position, axis=1)
-    a = -G * position / r[:, None] ** 3
-    table = pd.DataFrame(np.hstack([position, a]), columns=["x", "y", "z", "a_x", "a_y", "a_z"])
-    table.to_parquet(tmp_path / "field.parquet")
-    config = RecoverConfig(
-        target=("a_x", "a_y", "a_z"), features=("x", "y", "z", "r"), law="newton", **QUICK
-    )
-    found = recover(tmp_path / "field.parquet", config)
-    assert found.recovered, found.explanation
-    assert found.non_central == pytest.approx(0, abs=1e-7)
-    assert found.constant.value == pytest.approx(G, rel=1e-6)
-
-
-@pytest.mark.parametrize(("uneven", "passes"), [(0.0, True), (0.4, False)])
-def test_a_central_attraction_that_depends_on_the_direction_is_no_law(uneven, passes, tmp_path):
-    rng = np.random.default_rng(6)
-    r, angle = np.exp(rng.uniform(np.log(0.3), np.log(3), 400)), rng.uniform(0, 2 * np.pi, 400)
-    size = G / r**2 * (1 + uneven * np.cos(2 * angle)) * np.exp(0.02 * rng.standard_normal(400))
-    x, y = r * np.cos(angle), r * np.sin(angle)
-    table = pd.DataFrame({"x": x, "y": y, "ax": -size * x / r, "ay": -size * y / r})
-    table.to_csv(tmp_path / "v.csv", index=False)
-    config = RecoverConfig(target=("ax", "ay"), features=("x", "y"), law="newton", **QUICK)
-    found = recover(tmp_path / "v.csv", config)
-    assert gate(found, "central").passed
-    assert gate(found, "isotropic").passed is passes, gate(found, "isotropic")
-    assert found.recovered is passes
-
-
-def test_the_force_between_two_bodies_and_the_third_law(tmp_path):
-    table = two_bodies()
-    table.to_csv(tmp_path / "pair.csv", index=False)
-    config = RecoverConfig(pair=True, law="newton", **QUICK)
-    found = recover(tmp_path / "pair.csv", config)
-    assert found.recovered, found.explanation
-    assert gate(found, "third law").passed
-    assert found.constant.value == pytest.approx(G, rel=1e-6)
-    table[["ax2", "ay2", "az2"]] *= 0.5
-    table.to_csv(tmp_path / "unbalanced.csv", index=False)
-    found = recover(tmp_path / "unbalanced.csv", config)
-    assert not gate(found, "third law").passed
-    assert not found.recovered
-    assert pair_force(table, np.arange(len(table))).third_law == pytest.approx(0.5, rel=1e-6)
 
 
 def test_large_tables_are_sampled_for_the_search(tmp_path, monkeypatch):
@@ -212,8 +149,8 @@ def test_bad_tables_get_one_line_and_exit_code_2(change, says, tmp_path, refused
         ),
         (("--target", "F", "--features", "m1,m2", "--law", "newton"), "needs a feature called r"),
         (("--target", "F", "--features", "r", "--law", "q/r**2"), "which are no features"),
-        (("--target", "F", "m1", "--features", "r"), "components of a vector"),
-        (("--pair", "--units", "m1=kg"), "--units cannot be given with --pair"),
+        (("--target", "F,m1", "--features", "r"), "--target is one column"),
+        (("--pair",), "--pair is gone; write the force as a column"),
         (("--target", "F", "--features", "r", "--operators", "+,snh"), "operator 'snh'"),
     ],
 )  # fmt: skip
@@ -258,7 +195,7 @@ def test_guesses_are_weighed_beside_what_is_found(tmp_path):
     formula = "k*s/(s**2 + c)**2.5"
     # the projection search would find this law by itself
     options = {
-        "target": ("F",), "features": ("s",), "law": "s/(s**2 + 0.16)**2.5", "engine": "rational",
+        "target": "F", "features": ("s",), "law": "s/(s**2 + 0.16)**2.5", "engine": "rational",
         **QUICK,
     }  # fmt: skip
     found = recover(tmp_path / "t.csv", RecoverConfig(guesses=(formula,), **options))
