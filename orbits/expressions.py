@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Limits:
+class Bounds:
     """The largest formula that is read: a larger one is a mistake or an attack.
 
     Attributes:
@@ -40,9 +40,9 @@ class Limits:
     degree: float
 
 
-TYPED = Limits(500, 40, 64, 1e100, 200, 512)
+TYPED = Bounds(500, 40, 64, 1e100, 200, 512)
 """Of formulas that a user gives."""
-OWN = Limits(math.inf, 200, math.inf, sys.float_info.max, math.log(sys.float_info.max), math.inf)
+OWN = Bounds(math.inf, 200, math.inf, sys.float_info.max, math.log(sys.float_info.max), math.inf)
 """Of formulas that a search wrote: whatever floats can hold. Python's stack ends the depth."""
 
 SECONDS = 5.0
@@ -81,7 +81,7 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")
 
 
-def syntax_of(text: str, limits: Limits = TYPED) -> ast.expr:
+def syntax_of(text: str, limits: Bounds = TYPED) -> ast.expr:
     """The syntax of a formula, `^` read as `**`.
 
     Raises:
@@ -126,7 +126,7 @@ def _chain(node: ast.expr) -> tuple[ast.expr, list[ast.BinOp]]:
     return node, steps[::-1]
 
 
-def names_of(text: str, limits: Limits = TYPED) -> set[str]:
+def names_of(text: str, limits: Bounds = TYPED) -> set[str]:
     """The variables of a formula."""
     names = {node.id for node in ast.walk(syntax_of(text, limits)) if isinstance(node, ast.Name)}
     return names - FUNCTIONS.keys() - CONSTANTS.keys()
@@ -142,7 +142,7 @@ def algebra(text: str, call: Callable[[], T], seconds: float = SECONDS) -> T:
     return limited(seconds, message, call)
 
 
-def parse_expression(text: str, symbols: Symbols = None, limits: Limits = TYPED) -> sympy.Expr:
+def parse_expression(text: str, symbols: Symbols = None, limits: Bounds = TYPED) -> sympy.Expr:
     """A formula as a sympy expression; nothing in the text is ever executed.
 
     Allowed are numbers, names, + - * / ** (also ^), brackets, the functions of `FUNCTIONS` and the
@@ -206,7 +206,7 @@ class _Reader:
 
     text: str
     symbols: Symbols
-    limits: Limits
+    limits: Bounds
 
     def refused(self, why: str) -> ValueError:
         return ValueError(f"the formula {shown(self.text)} {why}")

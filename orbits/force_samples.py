@@ -39,7 +39,7 @@ REQUIRED = ("orbit", "time", "r", "x", "y", "a_x", "a_y", "a_norm")
 
 
 @dataclass(frozen=True)
-class Attributes:
+class SampleAttributes:
     """The attributes in use, with their types; others may be any JSON."""
 
     law: str | None = None
@@ -149,7 +149,7 @@ def _attributes(path: Path, metadata: bytes | None) -> dict[str, Any]:
     kind = attributes.get("format") if isinstance(attributes, dict) else attributes
     if kind != FORMAT:
         raise ValueError(f"{path} holds {kind!r:.40}, not {FORMAT!r}; give it force samples.")
-    of_json(Attributes, attributes, f"{path}: its attributes")
+    of_json(SampleAttributes, attributes, f"{path}: its attributes")
     return attributes
 
 

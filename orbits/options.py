@@ -35,10 +35,10 @@ from annotated_types import Interval, MinLen
 from orbits.settings import own_settings
 
 __all__ = [
-    "FRACTION", "Above", "AtLeast", "Between", "Interval", "Measured", "MinLen", "Option",
-    "OptionError", "Options", "Output", "arguments_checked", "changed", "checked", "every_option",
-    "flag_of", "gone", "hints_of", "keywords_of", "leaves", "nearest", "option_names",
-    "options_from", "require_known", "values_of", "with_options",
+    "FRACTION", "Above", "AtLeast", "Between", "Interval", "MinLen", "Option", "OptionError",
+    "Options", "Output", "Quantified", "arguments_checked", "changed", "checked",
+    "every_option", "flag_of", "gone", "hints_of", "keywords_of", "leaves", "nearest",
+    "option_names", "options_from", "require_known", "values_of", "with_options",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -164,7 +164,7 @@ def _argument_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
 PLAIN = (str, int, float, bool)
 
 
-class Measured(Protocol):
+class Quantified(Protocol):
     """A number or an array that carries a unit: a function so annotated converts it, all others
     refuse it, since numpy would drop the unit."""
 
@@ -181,15 +181,15 @@ def _argument(name: str, hint: Any, value: Any) -> Any:
         return value  # without pydantic, whose import takes longer than most calls
     union = typing.get_origin(hint) in (typing.Union, types.UnionType)
     given = get_args(hint) if union else (hint,)
-    kinds = [kind for kind in given if kind is not Measured]
+    kinds = [kind for kind in given if kind is not Quantified]
     bases = [typing.get_origin(kind) or kind for kind in kinds]
     if Any in kinds or (value is None and type(None) in kinds):
         return value
     if hasattr(value, "to") and (hasattr(value, "unit") or hasattr(value, "units")):
-        if Measured not in given:
+        if Quantified not in given:
             raise OptionError(name, "carries a unit; give its numbers alone.")
         return value
-    if Measured in given and hasattr(value, "jd1"):
+    if Quantified in given and hasattr(value, "jd1"):
         return value  # times and durations of astropy
     if any(isinstance(base, type) and issubclass(base, Options) for base in bases):
         return value  # `options_from` checks it

@@ -14,7 +14,7 @@ from orbits.estimates import ENDS, Estimate
 
 
 @dataclass(frozen=True)
-class PowerLaw:
+class PowerFit:
     """A fit of y = c · Π x^p."""
 
     exponents: dict[str, Estimate]
@@ -29,7 +29,7 @@ def power_law(
     groups: np.ndarray,
     bootstrap: int = 200,
     seed: int = 0,
-) -> PowerLaw:
+) -> PowerFit:
     """Fit values = c · Π feature^p by weighted least squares of logarithms.
 
     The intervals are empty (None) for fewer than two groups, where no degree of freedom is left,
@@ -46,7 +46,7 @@ def power_law(
         bootstrap: resamplings over groups.
         seed: of the resampling.
     """
-    nothing = PowerLaw({name: Estimate() for name in features}, Estimate())
+    nothing = PowerFit({name: Estimate() for name in features}, Estimate())
     names, group = np.unique(groups, return_inverse=True)
     if len(names) < 2 or len(values) < len(features) + 2:
         return nothing
@@ -69,7 +69,7 @@ def power_law(
         constant, constants = (
             np.exp(fit[:, -1] - fit[:, :-1] @ middle) for fit in (solution, resampled)
         )
-    return PowerLaw(
+    return PowerFit(
         {
             name: _interval(solution[0, number], resampled[:, number])
             for number, name in enumerate(features)

@@ -272,7 +272,7 @@ RECORDS = 50
 def _text(
     path: Path, wanted: Sequence[str], blank_lines: bool, labels: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    text = _Text(path)
+    text = TextFormat(path)
     separator, columns = text.separator, text.columns
     there = [name for name in dict.fromkeys(wanted) if columns.count(name) == 1]
     if not there:
@@ -320,7 +320,7 @@ def _written(frame: pd.DataFrame, number: re.Pattern[str]) -> Iterator[tuple[str
                 yield str(name), text
 
 
-class _Text:
+class TextFormat:
     """How a text holds a table.
 
     Attributes:
@@ -449,7 +449,7 @@ def _encoding(path: Path) -> str:
 
 def _lines(path: Path, rows: Sequence[int], blank_lines: bool) -> list[int]:
     """The first line of each row."""
-    text = _Text(path)
+    text = TextFormat(path)
     lines: dict[int, int] = {}
     count = 0
     for line, _, record in text.records():

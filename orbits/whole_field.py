@@ -36,7 +36,7 @@ Vectors = Float[np.ndarray, "state axis"]
 
 
 @dataclass(frozen=True)
-class Part:
+class FieldPart:
     """One part of a field: its typical share of the law's acceleration, and the 95 % half-width."""
 
     size: float
@@ -54,7 +54,7 @@ class WholeField:
         scale: mean and standard deviation of log r (au) where it was fitted.
     """
 
-    parts: dict[str, Part]
+    parts: dict[str, FieldPart]
     law: "ForceLaw"
     coefficients: Float[np.ndarray, " term"]
     scale: tuple[float, float]
@@ -158,7 +158,7 @@ def fitted_field(terms: Terms, acceleration: Vectors, random: np.random.Generato
     parts = {}
     for name, size in terms.sizes(best).items():
         variance = np.mean([squares[name] for squares in resampled], axis=0)
-        parts[name] = Part(size, float(STANDARD_ERRORS * np.sqrt(np.median(variance))))
+        parts[name] = FieldPart(size, float(STANDARD_ERRORS * np.sqrt(np.median(variance))))
     return WholeField(parts, terms.law, best, terms.scale)
 
 

@@ -27,7 +27,7 @@ from symreg.recovery.user_table import written_names
 from worldmodel.cli import main as worldmodel_command
 from worldmodel.config import PredictorConfig, TrainConfig
 from worldmodel.data import training_positions
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 
 TOGETHER = {"together": True, "frame": "icrf"}
 
@@ -421,7 +421,7 @@ def test_positions_of_a_table_are_in_au(unit):
 
 def test_one_training_orbit_in_eight_is_kicked(tmp_path):
     orbits.generate(tmp_path / "o.zarr", orbits=200, samples=8, simulator="kepler")
-    source = Source(tmp_path / "o.zarr")
+    source = DatasetSource(tmp_path / "o.zarr")
     plain, kicked = (
         training_positions(source, range(200), TrainConfig(kicked=share)) for share in (0.0, 0.125)
     )

@@ -30,12 +30,12 @@ def _train(data: str, run: str, config: TrainConfig) -> dict[str, Any]:
 def _probe(run: str | None, data: str, out: str, config: ProbeCommand) -> "Reading":
     from worldmodel.loading import load_predictor
     from worldmodel.probes.probe import read, require_fitting_name
-    from worldmodel.source import Source
+    from worldmodel.source import DatasetSource
 
     require_fitting_name(out, config.read_out)
     model: Any = run
     if config.model is not None:
-        model = load_predictor(config=config, seed=config.seed, dt=Source(data).facts.dt)
+        model = load_predictor(config=config, seed=config.seed, dt=DatasetSource(data).facts.dt)
     reading = read(model, data, config, config.trained_on)
     reading.write(out)
     return reading

@@ -14,7 +14,7 @@ from worldmodel.config import KickConfig, ModelConfig, TrainConfig
 from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
-from worldmodel.source import DataFacts, Source, Trajectories
+from worldmodel.source import DataFacts, DatasetSource, Trajectories
 from worldmodel.targets import inertia
 
 ORBITS_AT_ONCE = 4096
@@ -58,7 +58,7 @@ def measure_scales(
 
 
 def training_positions(
-    source: Source, numbers: Iterable[int], config: TrainConfig
+    source: DatasetSource, numbers: Iterable[int], config: TrainConfig
 ) -> Float[Tensor, "orbit time body axis"]:
     """Positions of some training orbits, au; a fraction `kicked` of them is kicked.
 
@@ -101,7 +101,7 @@ def _kicked_in_mid_course(
 
 
 def mapped_positions(
-    source: Source, count: int, config: TrainConfig
+    source: DatasetSource, count: int, config: TrainConfig
 ) -> Float[Tensor, "orbit time body axis"]:
     """The same for the first orbits, in an unnamed memory-mapped file."""
     facts = source.facts

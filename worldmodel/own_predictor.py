@@ -368,10 +368,10 @@ def as_predictor(thing: Any, context: int | None = None) -> Predictor:
             f"{name} is a plain function: say how many positions it sees (--model-context; "
             "model_context= in Python)."
         )
-    return Function(thing, context)
+    return FunctionPredictor(thing, context)
 
 
-class Function:
+class FunctionPredictor:
     """A plain function of positions as a predictor."""
 
     def __init__(self, function: Callable[[np.ndarray], np.ndarray], context_length: int) -> None:

@@ -15,7 +15,7 @@ from orbits.options import checked
 from orbits.palette import CYCLE, FAINT
 from orbits.plot import labelled, own_style, plain_ticks
 from worldmodel.config import AttentionConfig
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 
 ATTENTION_COLORS = {
     kind: CYCLE[place]
@@ -33,7 +33,7 @@ def attention_of_run(run: str, data: str, config: AttentionConfig) -> Figure:
     """Attention maps of a run on one orbit of a data set; ValueError if they do not fit."""
     from worldmodel.world_model import WorldModel  # torch, which maps of errors do without
 
-    source = Source(data)
+    source = DatasetSource(data)
     model = WorldModel.load(run, config.checkpoint).for_world(source.facts)
     facts, length = source.facts, config.length or model.context_length
     if config.orbit >= facts.orbits or length > facts.samples:

@@ -58,7 +58,7 @@ class Trajectories:
     body: np.ndarray | None = None
 
 
-class Source:
+class DatasetSource:
     """A checked data set, to read orbits from.
 
     Args:

@@ -49,7 +49,7 @@ from worldmodel.optimizers import (
     restore_optimizers,
     set_learning_rates,
 )
-from worldmodel.source import Data, Source, require_long_enough, spread
+from worldmodel.source import Data, DatasetSource, require_long_enough, spread
 from worldmodel.world_model import WorldModel, threads
 
 
@@ -167,7 +167,7 @@ def _train(
     returns: bool,
 ) -> WorldModel | None:
     """The work of each process; returns the model if it can."""
-    source = Source(data)
+    source = DatasetSource(data)
     with torch.device("meta"):
         shape = Scales(source.facts.bodies, source.facts.axes, 1.0, 1.0)
         parameters = sum(p.numel() for p in Network(config.model, shape).parameters())
@@ -202,7 +202,7 @@ def _train(
 
 
 def _prepare(
-    source: Source, config: TrainConfig, parameters: int, on_gpu: bool
+    source: DatasetSource, config: TrainConfig, parameters: int, on_gpu: bool
 ) -> tuple[RunRecord, State, Tensor]:
     """Data, untrained network and optimisers, as the seed says; refused if memory is too small."""
     facts = source.facts

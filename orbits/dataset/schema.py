@@ -169,7 +169,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Attributes:
+class DatasetAttributes:
     """The attributes that every dataset has, with their types."""
 
     system: Literal["relative", "barycentric", "nbody", "planets"]
@@ -210,7 +210,7 @@ def require_format(attributes: Any, name: str) -> dict[str, Any]:
 def attribute_problem(attributes: Mapping[str, Any]) -> str | None:
     """What is wrong with the attributes of a dataset of the right format, if anything."""
     try:
-        typed = of_json(Attributes, dict(attributes), "an attribute")
+        typed = of_json(DatasetAttributes, dict(attributes), "an attribute")
         known_law(typed.law)
     except ValueError as error:
         return str(error).removesuffix(".")

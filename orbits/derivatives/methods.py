@@ -16,7 +16,7 @@ LOWER = np.array([0.0, 1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90,
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPath:
     """Accelerations along one body's path.
 
     Attributes:
@@ -32,7 +32,7 @@ class Measured:
     method: str
 
 
-def measured(position: np.ndarray, dt: float, noise: float) -> Measured:
+def measured(position: np.ndarray, dt: float, noise: float) -> MeasuredPath:
     """Accelerations by the method that suits the noise.
 
     Differences of order eight where their noise is below a thousandth of the acceleration, or too
@@ -55,7 +55,7 @@ def measured(position: np.ndarray, dt: float, noise: float) -> Measured:
     return by_bumps(position, dt, noise)
 
 
-def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
+def by_differences(position: np.ndarray, dt: float, noise: float) -> MeasuredPath:
     """Second differences of order eight.
 
     Their error adds, in quadrature, the noise and their distance from those of order six, which
@@ -66,7 +66,7 @@ def by_differences(position: np.ndarray, dt: float, noise: float) -> Measured:
     error = np.hypot(noise * np.linalg.norm(STENCIL) / dt**2, truncation)
     # the first difference of order eight, from the same table
     slope = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-    return Measured(acceleration, error, _filtered(position, slope) / dt, "differences")
+    return MeasuredPath(acceleration, error, _filtered(position, slope) / dt, "differences")
 
 
 def truncation(position: np.ndarray, dt: float, noise: float) -> np.ndarray:
@@ -85,7 +85,7 @@ def truncation(position: np.ndarray, dt: float, noise: float) -> np.ndarray:
     return np.asarray(np.sqrt(np.where(around > chance, np.maximum(around, square), 0.0)))
 
 
-def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
+def by_bumps(position: np.ndarray, dt: float, noise: float) -> MeasuredPath:
     """Integrals against bumps, each as wide as the local motion allows.
 
     Bumps grow by a factor √2 until one disagrees with a narrower one by more than three of its
@@ -111,7 +111,7 @@ def by_bumps(position: np.ndarray, dt: float, noise: float) -> Measured:
     bias = 0.25 * np.nan_to_num(apart)
     slopes = np.stack([_filtered(position, slope_kernel(h)) / dt for h in widths])
     error = np.hypot(errors[size][:, None], bias)
-    return Measured(accelerations[size, at], error, slopes[size, at], "weak")
+    return MeasuredPath(accelerations[size, at], error, slopes[size, at], "weak")
 
 
 def _widest_that_agrees(

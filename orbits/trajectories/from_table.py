@@ -18,7 +18,7 @@ from orbits.config import ImportConfig
 from orbits.dataset.schema import ESTIMATED, Layout
 from orbits.files import parsing, require_input, sha256_of_file
 from orbits.forces import UNKNOWN, known_law
-from orbits.options import Measured, checked, keywords_of, options_from, require_known
+from orbits.options import Quantified, checked, keywords_of, options_from, require_known
 from orbits.provenance import provenance
 from orbits.quantities import without_unit
 from orbits.tables import LARGEST, as_table, read_npz
@@ -108,14 +108,14 @@ def from_table(
 
 @checked
 def from_arrays(
-    positions: np.ndarray | Measured,
-    dt: float | Measured | None = None,
+    positions: np.ndarray | Quantified,
+    dt: float | Quantified | None = None,
     law: str = UNKNOWN,
-    gm: float | np.ndarray | Measured = 0.0,
-    velocities: np.ndarray | Measured | None = None,
+    gm: float | np.ndarray | Quantified = 0.0,
+    velocities: np.ndarray | Quantified | None = None,
     out: str | os.PathLike[str] | None = None,
     *,
-    time: np.ndarray | Measured | None = None,
+    time: np.ndarray | Quantified | None = None,
     length_unit: str = "au",
     time_unit: str = "yr",
 ) -> xr.Dataset:

@@ -68,7 +68,7 @@ class Remarks:
 
 
 @dataclass(frozen=True)
-class Table:
+class TrackTable:
     """The columns of a trajectory.
 
     Attributes:
@@ -90,7 +90,7 @@ class Table:
         return named_rows(self.source, rows, blank_lines=True)
 
 
-def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
+def read_table(source: Source | np.ndarray, config: ImportConfig) -> TrackTable:
     """The columns of a source that hold its trajectories.
 
     Raises:
@@ -102,7 +102,7 @@ def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
     labels = [name for name in (config.body, config.orbit) if name]
     columns = list(dict.fromkeys([config.time, *states, *labels]))
     frame, there = read_columns(source, columns, labels=labels)
-    table = Table(frame, name_of(source), source)
+    table = TrackTable(frame, name_of(source), source)
     for column in columns:
         require_column(column, there, table.name)
     frame = frame[columns].reset_index(drop=True)
@@ -113,10 +113,10 @@ def read_table(source: Source | np.ndarray, config: ImportConfig) -> Table:
     )
     numbers = {c: v.astype("category") if c in labels else _numbers(v, table, units[str(c)])
                for c, v in frame.items()}  # fmt: skip
-    return Table(pd.DataFrame(numbers), table.name, source)
+    return TrackTable(pd.DataFrame(numbers), table.name, source)
 
 
-def _numbers(values: pd.Series, table: Table, unit: str) -> pd.Series:
+def _numbers(values: pd.Series, table: TrackTable, unit: str) -> pd.Series:
     if carried_unit(values) is not None or (values.dtype.kind == "m" and unit in YEARS):
         name = f"{table.name}, the column {values.name}"
         values = pd.Series(without_unit(values, unit, name), values.index, name=values.name)
@@ -132,7 +132,7 @@ def _numbers(values: pd.Series, table: Table, unit: str) -> pd.Series:
     return numbers
 
 
-def tracks_of(table: Table, config: ImportConfig) -> tuple[list[Track], tuple[str, ...]]:
+def tracks_of(table: TrackTable, config: ImportConfig) -> tuple[list[Track], tuple[str, ...]]:
     """The tracks of a table, one for each trajectory, and the names of their bodies.
 
     Raises:
@@ -159,7 +159,7 @@ def tracks_of(table: Table, config: ImportConfig) -> tuple[list[Track], tuple[st
     ], names  # fmt: skip
 
 
-def _require_values(table: Table) -> None:
+def _require_values(table: TrackTable) -> None:
     """Refuse rows without a finite value in some column."""
     bad = table.frame.isna() | table.frame.isin([np.inf, -np.inf])
     rows = bad.any(axis=1).to_numpy()
@@ -187,7 +187,7 @@ def _body_names(frame: pd.DataFrame, config: ImportConfig) -> tuple[str, ...]:
 
 
 def _track(
-    orbit: str, rows: pd.DataFrame, names: Sequence[str], table: Table, config: ImportConfig
+    orbit: str, rows: pd.DataFrame, names: Sequence[str], table: TrackTable, config: ImportConfig
 ) -> Track:
     """One trajectory, in the table's units."""
     parts = [rows] * len(names)
@@ -227,7 +227,7 @@ def _track(
 
 
 def _require_order(
-    time: np.ndarray, position: pd.DataFrame, of: str, table: Table, config: ImportConfig
+    time: np.ndarray, position: pd.DataFrame, of: str, table: TrackTable, config: ImportConfig
 ) -> None:
     """Refuse times that do not rise from row to row; of one that is there twice it is said by how
     much the positions differ."""

@@ -327,17 +327,16 @@ def _errors(
     prediction = evaluate(expression, names, X)
     samples = Samples(np.column_stack([X, prediction]), y, (*names, ""), np.arange(len(y)))
     size = float(np.sqrt(np.mean(y**2)))
-    with np.errstate(all="ignore"):
-        equal = replace(samples, errors=np.full(len(y), size))
-        kinds = [((prediction - y) / size, 0.0, equal)]
-        if samples.logarithmic:
-            # the density of y under them has the factor 1/|y|
-            more = 2 * float(np.sum(np.log(y / size)))
-            kinds.append((samples.residuals(prediction), more, samples))
-        nats = [
-            len(y) * np.log(max(np.mean(errors**2), last_digits(y) ** 2)) + more
-            for errors, more, _ in kinds
-        ]
+    equal = replace(samples, errors=np.full(len(y), size))
+    kinds = [((prediction - y) / size, 0.0, equal)]
+    if samples.logarithmic:
+        # the density of y under them has the factor 1/|y|
+        more = 2 * float(np.sum(np.log(y / size)))
+        kinds.append((samples.residuals(prediction), more, samples))
+    nats = [
+        len(y) * np.log(max(np.mean(errors**2), last_digits(y) ** 2)) + more
+        for errors, more, _ in kinds
+    ]
     place = int(np.argmin(np.where(np.isfinite(nats), nats, np.inf)))
     return kinds[place][0], kinds[place][2], float(nats[place])
 
@@ -378,8 +377,7 @@ def pareto_front(
         if question is not None and not question.allows(expression):
             continue
         prediction = evaluate(expression, names, X)
-        with np.errstate(all="ignore"):
-            equal = float(np.mean((prediction - y) ** 2))
+        equal = float(np.mean((prediction - y) ** 2))
         relative = float(np.mean(samples.residuals(prediction) ** 2))
         errors = [relative, equal] if exhaustive else [relative]
         if np.all(np.isfinite(errors)):

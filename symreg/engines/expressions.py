@@ -7,8 +7,8 @@ import numpy as np
 import sympy
 
 from symreg.engines.base import Family, Question
-from symreg.enumeration.model import Table
-from symreg.enumeration.search import EFFORTS, Effort, Search
+from symreg.enumeration.model import FitTable
+from symreg.enumeration.search import EFFORTS, Effort, ExpressionSearch
 from symreg.formulas.watch import Watch
 
 
@@ -31,7 +31,7 @@ class ExpressionsEngine(Family):
         if not np.any(y):
             return []
         allows = self.question.allows if self.question.operators else None
-        search = Search(Table.of(X, y, np.ones(len(y))), watch, rng, allows)
+        search = ExpressionSearch(FitTable.of(X, y, np.ones(len(y))), watch, rng, allows)
         models = search.run(self.efforts)
         self.exhausted = tuple(filter(None, (str(search.exhausted),)))
         return [model.expression(symbols) for model in models]

@@ -202,7 +202,6 @@ class _Inside(Engine):
         own = any(formula == each.expression for each in self._found)
         return own and explains_all(formula, X, y, names)
 
-    @np.errstate(all="ignore")  # powers over hundreds of decades
     def search(
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:

@@ -113,7 +113,6 @@ class ProjectionEngine(Family):
         return search(*rows, self.sums, self.factors, self._short)
 
 
-@np.errstate(all="ignore")  # powers over hundreds of decades
 def search(
     X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch, sums: bool = True,
     factors: bool = True, short: list[sympy.Expr] | None = None,
@@ -167,7 +166,6 @@ def search(
     return expressions
 
 
-@np.errstate(all="ignore")
 def short_formulas(
     X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], watch: Watch
 ) -> list[sympy.Expr]:

@@ -7,7 +7,7 @@ import numpy as np
 import sympy
 
 from symreg.engines.base import Family, Question
-from symreg.enumeration.model import Table
+from symreg.enumeration.model import FitTable
 from symreg.enumeration.rational import Exact, exact_quotients, search_quotients
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER
@@ -47,7 +47,7 @@ class RationalEngine(Family):
             rest = y / column
             if not outer.allowed(rest) or not np.any(y):
                 continue
-            table = Table.of(X, outer.forward(rest), np.abs(outer.slope(rest) / column))
+            table = FitTable.of(X, outer.forward(rest), np.abs(outer.slope(rest) / column))
             exact = (self._after and self._after._exact) or exact_quotients(table, watch)
             quotients = exact.quotients
             if outer is IDENTITY:

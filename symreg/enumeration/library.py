@@ -128,12 +128,11 @@ class _Builder:
     def add(self, size: int, parts: Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> bool:
         """A level from (values, how made, whether a function is inside); whether it is whole."""
         begin, whole = len(self.size), True
-        with np.errstate(all="ignore"):
-            for values, made, nested in parts:
-                self._take(size, values, made, nested)
-                if len(self.size) >= self.most or self.watch.over:
-                    whole = False
-                    break
+        for values, made, nested in parts:
+            self._take(size, values, made, nested)
+            if len(self.size) >= self.most or self.watch.over:
+                whole = False
+                break
         self.levels.append(slice(begin, len(self.size)))
         return whole
 

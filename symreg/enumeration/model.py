@@ -15,28 +15,21 @@ import sympy
 
 from orbits.statistics import TINY
 from symreg.enumeration.tree import Tree
-from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.numbers import exact, simple_near
 from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
-from symreg.formulas.program import Rows
-from symreg.search.description import SYMBOL, of_errors, of_fitted
+from symreg.formulas.program import ProgramRows
+from symreg.search.description import length
 from symreg.search.outer import IDENTITY, Outer
 from symreg.search.polish import Projected, least_squares, projected
 
-FITTED = 1.0
-"""Nats for a fitted number beside its digits: its sign and size."""
 MANY_STEPS, FEW_STEPS, MOST_REFUSED = 30, 6, 40
 """Of a polish, and from a near start; changes of a model that are fitted in all."""
 UNFIT = 1e3
 """Residual, over the error's scale, where a formula is undefined."""
 
 
-def price_of_fitted(mean_square: float, rows: int) -> float:
-    """Nats for a fitted number of a model."""
-    return of_fitted(mean_square, rows) + FITTED
-
-
 @dataclass(frozen=True)
-class Table:
+class FitTable:
     """Rows to fit: X (row, column), y (row,), and the error of y (row,) up to a factor.
 
     The errors are such that a prediction of zero has mean square one.
@@ -47,13 +40,13 @@ class Table:
     sigma: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, y: np.ndarray, sigma: np.ndarray) -> "Table":
+    def of(cls, X: np.ndarray, y: np.ndarray, sigma: np.ndarray) -> "FitTable":
         """With errors in proportion to `sigma`."""
         return cls(X, y, sigma * np.sqrt(np.mean((y / sigma) ** 2)))
 
-    def rows(self, chosen: np.ndarray) -> "Table":
+    def rows(self, chosen: np.ndarray) -> "FitTable":
         """Some of the rows."""
-        return Table.of(self.X[chosen], self.y[chosen], self.sigma[chosen])
+        return FitTable.of(self.X[chosen], self.y[chosen], self.sigma[chosen])
 
 
 class FittedFormula(ABC):
@@ -102,13 +95,8 @@ class Model(FittedFormula):
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""
-        number = price_of_fitted(self.mean_square, rows)
-        cost = SYMBOL * (self.outer.symbols + sum(tree.size + 1 for tree in self.terms) - 1)
-        for place, coefficient in enumerate(self.coefficients):
-            cost += price(coefficient) if place in self.simple else number
-        for tree in self.terms:
-            cost += sum(min(price(value), number) for value in tree.numbers())
-        return of_errors(self.mean_square, rows) + cost
+        symbols = self.outer.symbols + sum(tree.size + 1 for tree in self.terms) - 1
+        return length(self.mean_square, rows, symbols, (*self.coefficients, *self.numbers()))
 
     def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy."""
@@ -129,11 +117,11 @@ class Model(FittedFormula):
         rest: Iterator[float] = iter(numbers)
         return replace(self, terms=tuple(tree.at(rest) for tree in self.terms))
 
-    def polished(self, table: Table, steps: int = MANY_STEPS) -> "Model":
+    def polished(self, table: FitTable, steps: int = MANY_STEPS) -> "Model":
         """With the best numbers within the terms too, from where they are."""
         return polished([self], table, steps)[0]
 
-    def shortened(self, table: Table) -> "Model":
+    def shortened(self, table: FitTable) -> "Model":
         """Terms dropped, and numbers set to simple ones, while the description gets shorter.
 
         What a change costs is foreseen from the slopes of the residuals, others refitted: of
@@ -158,12 +146,12 @@ class Model(FittedFormula):
                 best = trial
         return best
 
-    def _proposals(self, table: Table) -> Iterator[tuple[float, "Model"]]:
+    def _proposals(self, table: FitTable) -> Iterator[tuple[float, "Model"]]:
         """Models with one number or coefficient fewer, and the description foreseen."""
         numbers, rows = self.numbers(), len(table.y)
         free = [i for i in range(len(self.terms)) if i not in self.simple]
         values = np.array([*numbers, *(self.coefficients[i] for i in free)])
-        jacobian = _Batch([self], table).slopes()
+        jacobian = _ModelBatch([self], table).slopes()
         if not jacobian.size or not np.all(np.isfinite(jacobian)):
             return
         size = np.linalg.norm(jacobian, axis=0)
@@ -204,14 +192,14 @@ class Model(FittedFormula):
         return replace(self, terms=tuple(t.with_number(place, value, places) for t in self.terms))
 
 
-def fitted(models: Sequence[Model], table: Table) -> list[Model]:
+def fitted(models: Sequence[Model], table: FitTable) -> list[Model]:
     """Models with their best coefficients."""
-    return _in_batches(models, lambda batch: _Batch(batch, table).fitted())
+    return _in_batches(models, lambda batch: _ModelBatch(batch, table).fitted())
 
 
-def polished(models: Sequence[Model], table: Table, steps: int = MANY_STEPS) -> list[Model]:
+def polished(models: Sequence[Model], table: FitTable, steps: int = MANY_STEPS) -> list[Model]:
     """Models with the best numbers within their terms too, from where they are."""
-    return _in_batches(models, lambda batch: _Batch(batch, table).polished(steps))
+    return _in_batches(models, lambda batch: _ModelBatch(batch, table).polished(steps))
 
 
 def _in_batches(
@@ -229,14 +217,13 @@ def _in_batches(
     return whole
 
 
-class _Batch:
+class _ModelBatch:
     """Models of one outer function, with as many terms, numbers and set coefficients."""
 
-    def __init__(self, models: Sequence[Model], table: Table):
+    def __init__(self, models: Sequence[Model], table: FitTable):
         self._models, self._table, outer = models, table, models[0].outer
-        with np.errstate(all="ignore"):
-            self._weight = 1 / np.abs(outer.slope(table.y) * table.sigma)
-            self._wanted = outer.forward(table.y) * self._weight
+        self._weight = 1 / np.abs(outer.slope(table.y) * table.sigma)
+        self._wanted = outer.forward(table.y) * self._weight
         self._start = np.array([model.numbers() for model in models])
         self._places = np.arange(len(models))
         columns: dict[Hashable, np.ndarray] = dict(enumerate(table.X.T))
@@ -244,7 +231,7 @@ class _Batch:
         self._design = np.empty((len(models), len(table.y), len(models[0].terms)))
         self._owners = np.zeros(self._start.shape, dtype=int)
         """(model, number) the terms that hold the numbers."""
-        self._moving: dict[Tree, tuple[Rows, list[tuple[int, int, int]]]] = {}
+        self._moving: dict[Tree, tuple[ProgramRows, list[tuple[int, int, int]]]] = {}
         """Terms that differ in their numbers alone are evaluated as one: how, and of each the
         model, its place there, and the first of its numbers."""
         for place, model in enumerate(models):
@@ -254,13 +241,12 @@ class _Batch:
                 if end > begin:
                     form = tree.at(repeat(0.0))
                     if form not in self._moving:
-                        self._moving[form] = Rows(form.program(), columns), []
+                        self._moving[form] = ProgramRows(form.program(), columns), []
                     self._moving[form][1].append((place, term, begin))
                     self._owners[place, begin:end] = term
                 else:
                     if id(tree) not in values:
-                        with np.errstate(all="ignore"):
-                            values[id(tree)] = tree.values(table.X)
+                        values[id(tree)] = tree.values(table.X)
                     self._design[place, :, term] = values[id(tree)]
                 begin = end
         terms = len(models[0].terms)
@@ -289,9 +275,8 @@ class _Batch:
         """Models of these numbers with the best coefficients."""
         design, _ = self._at(numbers, self._places)
         coefficients, solved = self._solved(design, self._places)
-        with np.errstate(all="ignore"):
-            left = self._left(design, coefficients, solved.residuals)
-            squares = np.mean(np.where(np.isfinite(left), left, UNFIT) ** 2, axis=1)
+        left = self._left(design, coefficients, solved.residuals)
+        squares = np.mean(np.where(np.isfinite(left), left, UNFIT) ** 2, axis=1)
         return [
             replace(model, coefficients=tuple(map(float, own)), mean_square=float(square))
             for model, own, square in zip(models, coefficients, squares, strict=True)
@@ -301,11 +286,8 @@ class _Batch:
         """(row, number or free coefficient) of the first model's residuals, as it is."""
         (design,), (slopes,) = self._at(self._start, self._places)
         outer, (given,), (free,) = self._models[0].outer, self._given, self._free
-        with np.errstate(all="ignore"):
-            gain = -1 / (outer.slope(outer.backward(design @ given)) * self._table.sigma)
-            return gain[:, None] * np.column_stack(
-                [slopes * given[self._owners[0]], design[:, free]]
-            )
+        gain = -1 / (outer.slope(outer.backward(design @ given)) * self._table.sigma)
+        return gain[:, None] * np.column_stack([slopes * given[self._owners[0]], design[:, free]])
 
     def _residuals(self, numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         design, slopes = self._at(numbers, places)
@@ -333,8 +315,7 @@ class _Batch:
 
     def _solved(self, design: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:
         """All coefficients (model, term), those that are not set solved for."""
-        with np.errstate(all="ignore"):
-            weighted = design * self._weight[:, None]
+        weighted = design * self._weight[:, None]
         coefficients, fixed = self._given[places].copy(), self._set[places]
         held = np.take_along_axis(weighted, fixed[:, None, :], axis=2)
         known = np.take_along_axis(coefficients, fixed, axis=1)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import sympy
 
-from symreg.enumeration.model import UNFIT, FittedFormula, Table, price_of_fitted
+from symreg.enumeration.model import UNFIT, FitTable, FittedFormula
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.watch import Watch
-from symreg.search.description import SYMBOL, of_errors
+from symreg.search.description import length
 from symreg.search.polish import least_squares
 from symreg.search.scan import Scan
 
@@ -63,9 +63,6 @@ class Quotient(FittedFormula):
 
     def description(self, rows: int) -> float:
         """Nats to write the residuals and the formula down."""
-        free = price_of_fitted(self.mean_square, rows)
-        simple = [price(float(c)) for c in self.coefficients]
-        numbers = sum(min(free, cost) for cost in simple)
         # a term, its variables, and their exponents
         size = sum(
             1 + int(np.count_nonzero(e)) + int(np.count_nonzero(e > 1))
@@ -73,7 +70,7 @@ class Quotient(FittedFormula):
         )
         if len(self.below) == 1 and not np.any(self.below):
             size -= 1
-        return of_errors(self.mean_square, rows) + numbers + SYMBOL * size
+        return length(self.mean_square, rows, size, map(float, self.coefficients))
 
     def expression(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy, whole numbers and simple fractions exactly."""
@@ -127,7 +124,7 @@ class Exact(NamedTuple):
     exhausted: str = ""
 
 
-def exact_quotients(table: Table, watch: Watch) -> Exact:
+def exact_quotients(table: FitTable, watch: Watch) -> Exact:
     """A quotient that leaves rounding, its degrees rising."""
     rows, variables = table.X.shape
     # in units of its largest value every variable's powers are of order one
@@ -158,7 +155,7 @@ def exact_quotients(table: Table, watch: Watch) -> Exact:
     return found
 
 
-def search_quotients(table: Table, watch: Watch, exact: Exact | None = None) -> list[Quotient]:
+def search_quotients(table: FitTable, watch: Watch, exact: Exact | None = None) -> list[Quotient]:
     """The best quotients, shortest description first; what is `exact` is not searched again."""
     rows, exact = len(table.y), exact or exact_quotients(table, watch)
     if exact.quotients:
@@ -174,7 +171,7 @@ def search_quotients(table: Table, watch: Watch, exact: Exact | None = None) -> 
     return sorted(back, key=lambda each: each.description(rows))
 
 
-def _sparse_polynomials(table: Table) -> list[Quotient]:
+def _sparse_polynomials(table: FitTable) -> list[Quotient]:
     """Polynomials of few terms, the best of each number, where there are too many for all."""
     rows, variables = table.X.shape
     p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
@@ -217,7 +214,7 @@ def _degrees(variables: int) -> Iterator[tuple[int, int]]:
     return iter(sorted(every, key=count))
 
 
-def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
+def _null_vector(quotient: Quotient, table: FitTable) -> Quotient | None:
     """The coefficients, rows weighted by 1/q, and the error that p/q leaves.
 
     The first step is the smallest singular vector, which needs no coefficient to be nonzero. It
@@ -246,8 +243,7 @@ def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
             )
             vector = np.insert(solution / size[others], pivot, 1.0)
         denominator = below @ vector[count:]
-        with np.errstate(all="ignore"):
-            residuals = (above @ vector[:count] / denominator - y) / table.sigma
+        residuals = (above @ vector[:count] / denominator - y) / table.sigma
         square = float(np.mean(residuals**2))
         if not np.isfinite(square):
             return best
@@ -259,7 +255,7 @@ def _null_vector(quotient: Quotient, table: Table) -> Quotient | None:
     return best
 
 
-def _reduced(best: Quotient, table: Table) -> Quotient:
+def _reduced(best: Quotient, table: FitTable) -> Quotient:
     """Without the terms that the description does not need."""
     rows = len(table.y)
     while len(best.coefficients) > 2:
@@ -318,7 +314,7 @@ def _unscaled(quotient: Quotient, scale: np.ndarray) -> Quotient:
     return replace(quotient, coefficients=coefficients / unit)
 
 
-def _simplified(quotient: Quotient, table: Table) -> Quotient:
+def _simplified(quotient: Quotient, table: FitTable) -> Quotient:
     """Fitted as p/q, its coefficients set to simple numbers where that is shorter."""
     rows, best = len(table.y), _fitted(quotient, table)
     fixed: frozenset[int] = frozenset()
@@ -334,7 +330,7 @@ def _simplified(quotient: Quotient, table: Table) -> Quotient:
     return best
 
 
-def _fitted(quotient: Quotient, table: Table, fixed: frozenset[int] = frozenset()) -> Quotient:
+def _fitted(quotient: Quotient, table: FitTable, fixed: frozenset[int] = frozenset()) -> Quotient:
     """The coefficients fitted to y, apart from those that are set and the largest of q."""
     count, start = len(quotient.above), quotient.coefficients
     held = set(fixed)

@@ -13,7 +13,7 @@ import sympy
 
 from orbits.printing import plural
 from symreg.enumeration.library import Library, enumerate_expressions
-from symreg.enumeration.model import Model, Table, fitted, polished
+from symreg.enumeration.model import FitTable, Model, fitted, polished
 from symreg.enumeration.numbered import numbered
 from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
 from symreg.formulas.watch import Watch
@@ -116,7 +116,7 @@ def pool_of(values: np.ndarray, size: np.ndarray, trees: "Library | Sequence[Tre
     return Pool(values[first], size[first], trees, first)
 
 
-class Search:
+class ExpressionSearch:
     """Models of one table.
 
     Args:
@@ -127,7 +127,7 @@ class Search:
     """
 
     def __init__(
-        self, table: Table, watch: Watch, rng: np.random.Generator,
+        self, table: FitTable, watch: Watch, rng: np.random.Generator,
         allows: Callable[[sympy.Expr], bool] | None = None,
     ):  # fmt: skip
         self.table, self.watch, self.allows = table, watch, allows
@@ -143,7 +143,6 @@ class Search:
         self._exact = self._final = False
         self.exhausted = Exhausted()
 
-    @np.errstate(all="ignore")  # what overflows is no candidate
     def run(self, efforts: Sequence[Effort] = EFFORTS) -> list[Model]:
         """The best models, shortest description first."""
         for effort in efforts:
@@ -358,9 +357,8 @@ class Search:
         """The rows' weights, and by them the inverse of the target and the (row, term) basis; None
         where it has no such inverse."""
         few = self.few
-        with np.errstate(all="ignore"):
-            weight = 1 / np.abs(outer.slope(few.y) * few.sigma)
-            target = outer.forward(few.y) * weight
+        weight = 1 / np.abs(outer.slope(few.y) * few.sigma)
+        target = outer.forward(few.y) * weight
         if not np.all(np.isfinite(target) & np.isfinite(weight)):
             return None
         known = np.column_stack([tree.values(few.X) for tree in basis]) * weight[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from symreg.formulas.numbers import exact
-from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program, Rows
+from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program, ProgramRows
 
 ONE, SCALE, SHIFT, POWER = "one", "scale", "shift", "power"
 FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
@@ -82,7 +82,7 @@ class Tree:
 
     def curves(self, X: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """(number, row) values of a tree with one number, at many."""
-        rows = Rows(self.program(), dict(enumerate(X.T)))
+        rows = ProgramRows(self.program(), dict(enumerate(X.T)))
         return np.asarray(rows.at([numbers[:, None]], slopes=False)[0])
 
     def program(self) -> Program:

@@ -16,7 +16,7 @@ HALVINGS = 9
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LookupComparison:
     """A model beside the best lookup of the same orbits, on the same states.
 
     Attributes:
@@ -37,7 +37,7 @@ class Comparison:
 
 def beside_lookups(
     model: np.ndarray, lookups: Mapping[str, np.ndarray], holds: Mapping[str, bool]
-) -> Comparison | None:
+) -> LookupComparison | None:
     """The model beside the best of some lookups; None without any.
 
     Args:
@@ -61,11 +61,11 @@ def beside_lookups(
     low, high = np.quantile(ratios, ENDS)
     mean = float(other.mean())
     ratio = mean / max(float(own.mean()), TINY)
-    return Comparison(best, ratio, float(low), float(high), mean, not holds[best])
+    return LookupComparison(best, ratio, float(low), float(high), mean, not holds[best])
 
 
 @dataclass(frozen=True)
-class Limits:
+class FieldLimits:
     """How far a force may depart from the law before a gate fails, added to the model's own field.
 
     Attributes:

@@ -22,7 +22,7 @@ from orbits.forces import known_law
 from orbits.plot import own_style
 from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
-from symreg.experiments.figures import FIGURES, RunFigure, Shown
+from symreg.experiments.figures import FIGURES, FigureData, RunFigure
 from symreg.experiments.figures.law import beside_truth
 from symreg.experiments.result import Run
 from symreg.experiments.sentences import command_of, gate_table, readout_tables, undominated
@@ -43,7 +43,7 @@ def write_report(run: Run, config: RunConfig, guard: Guard) -> None:
     folder = run.folder
     tables = {n: ForceSamples.read(folder / "forces" / f"{n}.parquet").table for n in run.results}
     metrics = folder / "model" / "metrics.jsonl"
-    shown = Shown(
+    shown = FigureData(
         law=run.law,
         sources={name: run.sources[name].recovery for name in SOURCES if name in run.sources},
         tables=tables,
@@ -61,7 +61,7 @@ def write_report(run: Run, config: RunConfig, guard: Guard) -> None:
     write_text(run.report, render(run, config))
 
 
-def _draw(folder: Path, figure: RunFigure, shown: Shown) -> None:
+def _draw(folder: Path, figure: RunFigure, shown: FigureData) -> None:
     drawn = figure.draw(shown)
     if drawn is None:
         return

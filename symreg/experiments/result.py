@@ -15,13 +15,13 @@ from orbits.provenance import provenance
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
 from symreg.experiments.config import SOURCES, Key, RunConfig
-from symreg.experiments.far_field import Comparison, Limits, beside_lookups, departures
+from symreg.experiments.far_field import FieldLimits, LookupComparison, beside_lookups, departures
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
     NEWTON,
     NEWTONIAN,
     UNREADABLE,
-    Evidence,
+    RunEvidence,
     WorldModelKind,
     far_gates,
     holds_field,
@@ -50,7 +50,7 @@ OWN = "model.json"
 
 
 @dataclass(frozen=True)
-class Source:
+class StatesResult:
     """The result for one set of states.
 
     Attributes:
@@ -94,8 +94,8 @@ class Run(Result):
     words: str
     world_model: WorldModelKind | None
     gates: tuple[Gate, ...]
-    sources: dict[str, Source]
-    controls: dict[str, Source]
+    sources: dict[str, StatesResult]
+    controls: dict[str, StatesResult]
     readouts: dict[str, dict[str, Metrics]]
     seconds: dict[str, float]
     processor_seconds: dict[str, float]
@@ -106,12 +106,12 @@ class Run(Result):
     model: dict[str, Any] | None = None
 
     @property
-    def kicked(self) -> Source | None:
+    def kicked(self) -> StatesResult | None:
         """That of kicked states: the only ones that count."""
         return self.sources.get("kicked")
 
     @property
-    def results(self) -> dict[str, Source]:
+    def results(self) -> dict[str, StatesResult]:
         """Sources and controls together."""
         return self.sources | self.controls
 
@@ -210,7 +210,9 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     law, t = known.spec if known else UNKNOWN, THRESHOLDS
     asked = (*config.sources, *map(str, config.transfers))
     sources = {name: _source(folder, name, law) for name in asked}
-    controls: dict[str, Source] = {name: _source(folder, name, law) for name in config.controls}
+    controls: dict[str, StatesResult] = {
+        name: _source(folder, name, law) for name in config.controls
+    }
     measured = readouts(folder, config)
     kicked, orbit = sources.get("kicked"), sources.get("orbit")
     gates: list[Gate] = []
@@ -225,7 +227,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
         }
         tables = {name: Answers.of(reading["answers"]) for name, reading in readings.items()}
         beside = _beside(tables, far, config.lookups)
-        evidence = Evidence(
+        evidence = RunEvidence(
             orbit_r2=None if orbit is None else orbit.r2,
             kick_r2=kicked.kick_r2,
             orbit={} if orbit is None else orbit.recovery.metrics,
@@ -265,7 +267,7 @@ def _far_readings(folder: Path, config: RunConfig) -> dict[str, dict[str, Any]]:
 
 def _beside(
     tables: Mapping[str, Answers], far: Mapping[str, Examination], lookups: Iterable[str]
-) -> Comparison | None:
+) -> LookupComparison | None:
     """The model beside the best lookup, on the states of the density that all were asked."""
     asked = [name for name in lookups if name in tables]
     if "none" not in tables or not asked:
@@ -276,7 +278,9 @@ def _beside(
     return beside_lookups(errors["none"][:rows], {n: errors[n][:rows] for n in asked}, holds)
 
 
-def _within(sources: Mapping[str, Source], far: Examination | None) -> dict[str, float | None]:
+def _within(
+    sources: Mapping[str, StatesResult], far: Examination | None
+) -> dict[str, float | None]:
     """R² of other sets of states, where all of these lie within the distances of training."""
     if far is None:
         return {}
@@ -289,7 +293,7 @@ def _within(sources: Mapping[str, Source], far: Examination | None) -> dict[str,
     return inside
 
 
-def limits_of(folder: Path, law: str) -> Limits:
+def limits_of(folder: Path, law: str) -> FieldLimits:
     """Departures with which the field of a Newtonian model would fail a gate."""
     reading = read_json(folder / "readouts" / f"{Key('far')}.json")
     far = of_json(Examination, reading["examination"], "readouts/far")
@@ -301,16 +305,16 @@ def limits_of(folder: Path, law: str) -> Limits:
         found = summary(changed, world, far.seed, far.parts)
         return not any(gate.passed is False for gate in far_gates(found, None, THRESHOLDS))
 
-    return Limits(departures(answers, passes), part_limit(far, THRESHOLDS), far.remainder)
+    return FieldLimits(departures(answers, passes), part_limit(far, THRESHOLDS), far.remainder)
 
 
-def _source(folder: Path, name: str, law: str) -> Source:
+def _source(folder: Path, name: str, law: str) -> StatesResult:
     """The result for one set of states: the recovered law and the probe's metrics."""
     recovery = Recovery.read(folder / "laws" / f"{name}.json")
     metrics = recovery.metrics
     # the probe compares real planets with what moves them: Newton
     r2 = metrics.get("r2") if name != "planets" or law == NEWTON else None
-    return Source(recovery, r2, dict(metrics.get("kick_r2") or {}))
+    return StatesResult(recovery, r2, dict(metrics.get("kick_r2") or {}))
 
 
 def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, Metrics]]:

@@ -10,7 +10,7 @@ from orbits.files import sha256_of_json, written_aside
 from symreg.experiments.answer import FIXED
 from symreg.experiments.config import Key
 from symreg.experiments.grid import Cell, Study
-from symreg.experiments.result import Run, Source
+from symreg.experiments.result import Run, StatesResult
 from symreg.experiments.study_figure import LABEL
 from symreg.experiments.verdict import first_step
 from symreg.recovery.gates import Gate
@@ -94,7 +94,7 @@ def _failed(gates: Iterable[Gate]) -> str | None:
     return ", ".join(gate.name for gate in gates if not gate.passed) or None
 
 
-def _of_source(source: Source) -> dict[str, Any]:
+def _of_source(source: StatesResult) -> dict[str, Any]:
     law = source.recovery
     row: dict[str, Any] = {
         "verdict": law.verdict,

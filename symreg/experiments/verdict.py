@@ -14,7 +14,7 @@ from typing import Any
 from orbits.printing import plural
 from orbits.statistics import TINY
 from orbits.whole_field import PARTS
-from symreg.experiments.far_field import Comparison, Limits
+from symreg.experiments.far_field import FieldLimits, LookupComparison
 from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stated
 from symreg.recovery.judge import null_gate
 from symreg.recovery.result import Recovery
@@ -54,7 +54,9 @@ LATER_STEP = 4
 """Steps after a kick at which a Keplerian model is still wrong."""
 
 
-def far_gates(far: Examination | None, beside: Comparison | None, t: Thresholds) -> list[Gate]:
+def far_gates(
+    far: Examination | None, beside: LookupComparison | None, t: Thresholds
+) -> list[Gate]:
     """What an examination must show, and the model beside lookups.
 
     The share of the stated density is one question, with one test: its lower bound. Families,
@@ -239,12 +241,12 @@ class WorldModelKind:
     parrot: tuple[Gate, ...] = ()
     another: tuple[Gate, ...] = ()
     far: Examination | None = None
-    beside: Comparison | None = None
-    limits: Limits | None = None
+    beside: LookupComparison | None = None
+    limits: FieldLimits | None = None
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RunEvidence:
     """What decides the kind of a model besides its law.
 
     Attributes:
@@ -262,11 +264,11 @@ class Evidence:
     orbit: Mapping[str, Any]
     sources: Mapping[str, float | None] = field(default_factory=dict)
     far: Examination | None = None
-    beside: Comparison | None = None
+    beside: LookupComparison | None = None
 
 
 def world_model_kind(
-    kicked: Recovery, evidence: Evidence, t: Thresholds, injected: Recovery | None = None
+    kicked: Recovery, evidence: RunEvidence, t: Thresholds, injected: Recovery | None = None
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; only kicked and far states can decide.
 

@@ -6,7 +6,7 @@ from typing import Any
 from orbits.estimates import CONFIDENCE
 from orbits.printing import plural
 from orbits.whole_field import PARTS
-from symreg.experiments.far_field import Limits
+from symreg.experiments.far_field import FieldLimits
 from symreg.experiments.verdict import (
     ANOTHER,
     COPIERS,
@@ -27,7 +27,7 @@ from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
 from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
-from worldmodel.examiner.summary import Cell, Examination
+from worldmodel.examiner.summary import Examination, StateCell
 
 OUTSIDE = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
 """States outside the distances of training, up to 1.5 times."""
@@ -261,7 +261,7 @@ def _memory(far: Examination) -> str:
     return ""
 
 
-def wrong_cells(far: Examination) -> list[Cell]:
+def wrong_cells(far: Examination) -> list[StateCell]:
     """Cells in which certainly too few states are right, the worst first."""
     tests = len(far.cells)
     wrong = [
@@ -326,7 +326,7 @@ def _one_way(far: Examination) -> str:
     )
 
 
-def about_limits(limits: Limits) -> str:
+def about_limits(limits: FieldLimits) -> str:
     """Departures with which the field would have failed a gate."""
     ends, parts = limits.departures, []
     if ends:

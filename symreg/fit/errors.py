@@ -161,8 +161,7 @@ def _of_target(
     """The target's errors, and the laws fitted again under them."""
     if samples.errors is not None:
         return ErrorModel("given"), laws
-    with np.errstate(over="ignore"):
-        size = float(np.sqrt(np.mean(samples.y**2)))
+    size = float(np.sqrt(np.mean(samples.y**2)))
     if floor or not laws or not 0 < size < np.inf:
         return ErrorModel(), laws
     shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
@@ -260,9 +259,8 @@ def rounding_of(law: Law, samples: Samples) -> np.ndarray:
 
 def rounding_left(law: Law, samples: Samples) -> float:
     """What a law leaves (rms), in errors of rounding."""
-    with np.errstate(all="ignore"):
-        errors = (law.values(samples) - samples.y) / rounding_of(law, samples)
-        left = float(np.sqrt(np.mean(errors**2)))
+    errors = (law.values(samples) - samples.y) / rounding_of(law, samples)
+    left = float(np.sqrt(np.mean(errors**2)))
     return left if np.isfinite(left) else np.inf
 
 
@@ -276,9 +274,9 @@ def _is_logarithmic(law: Law, relative: Law, samples: Samples) -> bool:
     rows = len(samples.y)
     logarithms = np.log(samples.y / predicted)
     shares = samples.y / other - 1
-    with np.errstate(divide="ignore"):  # an exact law leaves nothing
-        as_logarithm = rows * np.log(np.mean(logarithms**2)) + 2 * np.sum(np.log(samples.y))
-        as_share = rows * np.log(np.mean(shares**2)) + 2 * np.sum(np.log(other))
+    # an exact law leaves nothing
+    as_logarithm = rows * np.log(np.mean(logarithms**2)) + 2 * np.sum(np.log(samples.y))
+    as_share = rows * np.log(np.mean(shares**2)) + 2 * np.sum(np.log(other))
     return bool(as_logarithm < as_share)
 
 
@@ -290,6 +288,5 @@ def _own(samples: Samples) -> np.ndarray:
 def _spread(law: Law, samples: Samples) -> np.ndarray:
     """(row,) error in a law's prediction from those of the features."""
     slopes = slopes_of(law.form, samples, samples.X, law.constants)
-    with np.errstate(all="ignore"):
-        spread = np.linalg.norm(slopes * samples.feature_errors, axis=1)
+    spread = np.linalg.norm(slopes * samples.feature_errors, axis=1)
     return np.where(np.isfinite(spread), spread, 0.0)

@@ -47,7 +47,6 @@ VALUES = 1_000_000
 """Evaluated at once: of many places a block at a time stays in the cache."""
 
 
-@np.errstate(all="ignore")  # most of the starts are nowhere near
 def fit_form(text: str, samples: Samples) -> Law:
     """The formula with fitted constants: names in it that are no feature.
 

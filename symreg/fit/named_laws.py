@@ -21,8 +21,7 @@ def fitted_laws(samples: Samples) -> list[Law]:
         best: Fit | None = None
         for start in named.starts:
             shape = evaluate(named.form, samples.names, samples.X, (1.0, *start))
-            with np.errstate(all="ignore"):
-                ratios = samples.y / shape
+            ratios = samples.y / shape
             known = ratios[~np.isnan(ratios)]
             strength = float(np.median(known)) if len(known) else 0.0
             if not np.isfinite(strength) or strength == 0:

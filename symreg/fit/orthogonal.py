@@ -61,13 +61,10 @@ class Distances:
             value = evaluate(self.form, samples.names, X, constants)
             slopes = slopes_of(self.form, samples, X, constants) * np.where(shares, X, 1.0)
             variance = own**2 + np.sum((slopes * sigma) ** 2, axis=1)
-            with np.errstate(all="ignore"):
-                back = np.where(shares & (given != 0), np.log(given / X), given - X)
-                rest = samples.y - value - np.sum(slopes * back, axis=1)
-                distance = rest / np.sqrt(variance)
-                away = sigma * np.clip(
-                    sigma * slopes * (rest / variance)[:, None], -FARTHEST, FARTHEST
-                )
+            back = np.where(shares & (given != 0), np.log(given / X), given - X)
+            rest = samples.y - value - np.sum(slopes * back, axis=1)
+            distance = rest / np.sqrt(variance)
+            away = sigma * np.clip(sigma * slopes * (rest / variance)[:, None], -FARTHEST, FARTHEST)
             good = np.isfinite(distance) & np.all(np.isfinite(away), axis=1)
             distances[good] = distance[good]
             nearest = np.where(shares, given * np.exp(away), given + away)

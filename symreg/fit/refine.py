@@ -206,16 +206,15 @@ class _Fitting:
         constants[self.others] = numbers
         value, by_constant = self._values(constants)
         factor = self._samples.factor(value) if self._front else 1.0
-        with np.errstate(all="ignore"):
-            constants[self._front] *= factor
-            errors, gain = self._samples.with_gain(factor * value)
-            slopes = np.zeros((len(errors), len(self.others)))
-            for place, i in enumerate(self.others):
-                slopes[:, place] = gain * factor * by_constant.get(i, 0.0)
-            slopes[~np.isfinite(slopes)] = 0.0
-            if self._front:
-                known = np.nan_to_num(gain * factor * value)
-                slopes -= np.outer(known, known @ slopes) / max(float(known @ known), TINY)
+        constants[self._front] *= factor
+        errors, gain = self._samples.with_gain(factor * value)
+        slopes = np.zeros((len(errors), len(self.others)))
+        for place, i in enumerate(self.others):
+            slopes[:, place] = gain * factor * by_constant.get(i, 0.0)
+        slopes[~np.isfinite(slopes)] = 0.0
+        if self._front:
+            known = np.nan_to_num(gain * factor * value)
+            slopes -= np.outer(known, known @ slopes) / max(float(known @ known), TINY)
         return constants, errors, slopes
 
     def _values(self, constants: np.ndarray) -> tuple[np.ndarray, dict]:
@@ -413,7 +412,7 @@ def agree_between(law: Law, other: Law, samples: Samples, within: float) -> bool
     ours, its = (
         evaluate(each.form, samples.names, samples.between, each.constants) for each in (law, other)
     )
-    with np.errstate(all="ignore"):  # where one is undefined it says nothing
-        apart, size = np.abs(ours - its), np.maximum(np.abs(ours), np.abs(its))
-        share = (apart / size)[np.isfinite(apart) & (size > 0)]
+    # where one is undefined it says nothing
+    apart, size = np.abs(ours - its), np.maximum(np.abs(ours), np.abs(its))
+    share = (apart / size)[np.isfinite(apart) & (size > 0)]
     return not len(share) or bool(np.median(share) <= within)

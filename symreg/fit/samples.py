@@ -142,12 +142,11 @@ class Samples:
     def with_gain(self, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(row,) residuals, and their slope by the prediction: zero where that is too far off."""
         deviations = self.deviations
-        with np.errstate(all="ignore"):
-            if deviations is None and self.logarithmic:
-                error, gain = np.log(prediction / self.y), 1 / prediction
-            else:
-                gain = 1 / (self.scale if deviations is None else deviations)
-                error = (prediction - self.y) * gain
+        if deviations is None and self.logarithmic:
+            error, gain = np.log(prediction / self.y), 1 / prediction
+        else:
+            gain = 1 / (self.scale if deviations is None else deviations)
+            error = (prediction - self.y) * gain
         gain = np.where(np.abs(error) < LARGE, gain, 0.0)
         error = np.where(np.isfinite(error), np.clip(error, -LARGE, LARGE), LARGE)
         weights = 1.0 if self.weights is None else self.weights
@@ -157,13 +156,12 @@ class Samples:
         """By which a prediction fits best; one if there is none."""
         errors, gain = self.with_gain(prediction)
         weights = 1.0 if self.weights is None else self.weights
-        with np.errstate(all="ignore"):
-            if self.deviations is None and self.logarithmic:
-                size = weights * (np.abs(errors) < LARGE * weights)
-                factor = float(np.exp(-(size @ errors) / (size @ size)))
-            else:
-                values = prediction * gain
-                factor = float(1 - (values @ errors) / (values @ values))
+        if self.deviations is None and self.logarithmic:
+            size = weights * (np.abs(errors) < LARGE * weights)
+            factor = float(np.exp(-(size @ errors) / (size @ size)))
+        else:
+            values = prediction * gain
+            factor = float(1 - (values @ errors) / (values @ values))
         return factor if np.isfinite(factor) and factor else 1.0
 
     def rows(self, chosen: np.ndarray) -> "Samples":

@@ -111,9 +111,8 @@ def slopes(law: Law, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
     value, by_constant = on_rows(law.form, samples.names, samples.X).at(law.constants)
     residuals, gain = samples.with_gain(np.broadcast_to(value, len(samples.y)))
     jacobian = np.zeros((len(residuals), len(law.constants)))
-    with np.errstate(all="ignore"):
-        for place, slope in by_constant.items():
-            jacobian[:, place] = gain * slope
+    for place, slope in by_constant.items():
+        jacobian[:, place] = gain * slope
     return jacobian, residuals
 
 
@@ -169,10 +168,9 @@ def _free_power(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
 
     def errors_at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with np.errstate(all="ignore"):
-            predicted = np.exp(design @ numbers)
-            errors, gain = samples.with_gain(predicted)
-            return errors, np.nan_to_num(gain * predicted)[:, None] * design
+        predicted = np.exp(design @ numbers)
+        errors, gain = samples.with_gain(predicted)
+        return errors, np.nan_to_num(gain * predicted)[:, None] * design
 
     if samples.deviations is not None:  # logarithms of what is low by chance count for too much
         fitted = least_squares(lambda n: errors_at(n)[0], fitted, lambda n: errors_at(n)[1]).x

@@ -274,8 +274,7 @@ def _magnitude(
 
 
 def _constant_ratio(first: np.ndarray, second: np.ndarray) -> bool:
-    with np.errstate(all="ignore"):
-        ratio = first / second
+    ratio = first / second
     middle = float(np.median(ratio))
     return bool(
         np.isfinite(middle)
@@ -302,8 +301,7 @@ def _solve(
     usable = np.isfinite(target) & (target != 0)
 
     def spread(values: Mapping[str, float]) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            error = np.log(np.abs(_magnitude(second, points, {**constants, **values}) / target))
+        error = np.log(np.abs(_magnitude(second, points, {**constants, **values}) / target))
         error = error[usable]
         finite = np.isfinite(error)
         middle = np.median(error[finite]) if finite.any() else 0.0
@@ -319,8 +317,7 @@ def _solve(
         return {}
 
     def named(logarithms: np.ndarray) -> dict[str, float]:
-        with np.errstate(over="ignore"):
-            return dict(zip(shapes, map(float, np.exp(logarithms)), strict=True))
+        return dict(zip(shapes, map(float, np.exp(logarithms)), strict=True))
 
     for start in (0.0, -2.0, 2.0):
         # to the last digit

@@ -15,7 +15,16 @@ from sympy.printing.str import StrPrinter
 
 from orbits.expressions import SECONDS, in_range, is_beyond
 from orbits.time_limit import limited
-from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, OPAQUE, RULES, Opaque, Program, Rows
+from symreg.formulas.program import (
+    COLUMN,
+    CONSTANT,
+    NUMBER,
+    OPAQUE,
+    RULES,
+    Opaque,
+    Program,
+    ProgramRows,
+)
 
 CONSTANT_PREFIX = "_c"
 """Free constants of a skeleton are _c0, _c1, ...: no feature may start with this."""
@@ -343,10 +352,10 @@ def _place_of(symbol: sympy.Symbol) -> int | None:
     return int(number) if number != symbol.name and number.isdigit() else None
 
 
-def on_rows(expression: sympy.Expr, names: Sequence[str], X: np.ndarray) -> Rows:
+def on_rows(expression: sympy.Expr, names: Sequence[str], X: np.ndarray) -> ProgramRows:
     """A formula on (row, feature) named columns."""
     program, columns = program_of(expression), np.asarray(X, dtype=float)
-    return Rows(program, {name: columns[:, i] for i, name in enumerate(names)})
+    return ProgramRows(program, {name: columns[:, i] for i, name in enumerate(names)})
 
 
 def evaluate(
@@ -370,7 +379,7 @@ DIGITS = 6
 """Significant ones, of numbers in a formula as text."""
 
 
-class _Text(StrPrinter):
+class _FormulaPrinter(StrPrinter):
     """Decimals for fractions, where they are as short; floats with all digits, if `full_prec`."""
 
     def _print_Exp1(self, _: sympy.Expr) -> str:  # noqa: N802 - as sympy has it
@@ -388,12 +397,12 @@ class _Text(StrPrinter):
 
 def in_full(expression: sympy.Expr) -> str:
     """The formula as text that is read with the same numbers, to the last digit."""
-    return str(_Text({"full_prec": True}).doprint(with_decimals(expression)))
+    return str(_FormulaPrinter({"full_prec": True}).doprint(with_decimals(expression)))
 
 
 def as_text(expression: sympy.Expr) -> str:
     """The formula as text, each number with the digits that it has."""
-    return str(_Text({"full_prec": False}).doprint(with_decimals(expression)))
+    return str(_FormulaPrinter({"full_prec": False}).doprint(with_decimals(expression)))
 
 
 def written(expression: sympy.Expr) -> str:

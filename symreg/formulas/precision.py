@@ -19,8 +19,7 @@ FIRST = 32
 
 def rounding(y: np.ndarray) -> float:
     """Relative error of a target that is rounding: smaller ones show no misfit."""
-    with np.errstate(over="ignore"):
-        single = np.array_equal(y, y.astype(np.float32)) or is_single(y)
+    single = np.array_equal(y, y.astype(np.float32)) or is_single(y)
     return SINGLE if single else DOUBLE
 
 
@@ -33,8 +32,7 @@ def is_single(values: np.ndarray) -> bool:
 @lru_cache
 def _is_single(numbers: bytes) -> bool:
     values = np.frombuffer(numbers)
-    with np.errstate(over="ignore"):
-        near = values.astype(np.float32)
+    near = values.astype(np.float32)
     if np.array_equal(near, values):
         return bool(np.any(near.view(np.int32) & 3))  # its last two bits
     for some in (slice(FIRST), slice(None)):

@@ -78,7 +78,7 @@ class Program:
         return self._places[step]
 
 
-class Rows:
+class ProgramRows:
     """A program on the rows of a table, by the key of each column."""
 
     def __init__(self, program: Program, columns: Mapping[Hashable, np.ndarray]):

@@ -56,7 +56,7 @@ class ScaledTerm:
     """
 
     factor: Atom
-    function: "Function"
+    function: "ScaledFunction"
     argument: Argument
     scale: float
     of_target: ClassVar[bool] = False
@@ -64,9 +64,8 @@ class ScaledTerm:
     @cached_property
     def values(self) -> np.ndarray:
         """(row,) of the term; not finite where it is too large."""
-        with np.errstate(all="ignore"):
-            values = self.function.value(self.scale * self.argument.values)
-            return np.asarray(values * self.factor.values)
+        values = self.function.value(self.scale * self.argument.values)
+        return np.asarray(values * self.factor.values)
 
     @property
     def slope(self) -> np.ndarray:
@@ -91,7 +90,7 @@ class ScaledTerm:
 
 
 @dataclass(frozen=True)
-class Function:
+class ScaledFunction:
     """A function of a free scale, its derivative, and the largest arguments to try."""
 
     value: Callable[[np.ndarray], np.ndarray]
@@ -105,11 +104,11 @@ Term = Atom | ScaledTerm
 # steps of 1.4: between two of them an exponential differs by less than a polish covers
 _REACHES = np.geomspace(0.1, 30.0, 18)
 """From where an exponential is a straight line to where one row alone is left."""
-EXPONENTIAL = Function(np.exp, np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
+EXPONENTIAL = ScaledFunction(np.exp, np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
 """Of either sign."""
 WAVES = tuple(
     # 0.7 radians: a wave and its neighbour keep a correlation of 0.9 over the rows
-    Function(value, slope, write, np.arange(1.0, 60.0, 0.7))
+    ScaledFunction(value, slope, write, np.arange(1.0, 60.0, 0.7))
     for value, slope, write in (
         (np.sin, np.cos, sympy.sin),
         (np.cos, lambda u: -np.sin(u), sympy.cos),
@@ -119,7 +118,7 @@ WAVES = tuple(
 
 
 def scaled_terms(
-    columns: Sequence[Column], functions: Sequence[Function], powers: Sequence[float] = (1.0,)
+    columns: Sequence[Column], functions: Sequence[ScaledFunction], powers: Sequence[float] = (1.0,)
 ) -> list[ScaledTerm]:
     """Functions of monomials, alone and times a power of a variable, simplest first; waves of
     variables."""

@@ -106,8 +106,7 @@ class Column:
         """A power; None if it is not real or not finite."""
         if exponent not in self._powers:
             real = exponent % 1 == 0 or np.all(self.values >= 0)
-            with np.errstate(all="ignore"):
-                value = self.values**exponent
+            value = self.values**exponent
             self._powers[exponent] = value if real and np.all(np.isfinite(value)) else None
         return self._powers[exponent]
 

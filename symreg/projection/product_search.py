@@ -114,9 +114,8 @@ class Dictionary:
         for argument, parts in self._parts:
             h = argument.values[self._rows, None]
             for shape, scales in parts:
-                with np.errstate(all="ignore"):
-                    exponent = shape is EXPONENTIAL
-                    block = h * scales if exponent else np.log(np.abs(shape.value(h * scales)))
+                exponent = shape is EXPONENTIAL
+                block = h * scales if exponent else np.log(np.abs(shape.value(h * scales)))
                 good = np.all(np.isfinite(block), axis=0)
                 known.append((shape, argument, scales[good]))
                 blocks.append(block[:, good])
@@ -362,14 +361,13 @@ def _left_over(
     block = block - shared @ (shared.T @ block)
     new = np.einsum("ij,ij->j", block, block)
     rests = []
-    with np.errstate(all="ignore"):
-        for basis, want in zip(bases, wanted, strict=True):
-            own = basis[:, width:]
-            size = new - np.sum((own.T @ block) ** 2, axis=0) if own.size else new
-            # the square of a difference of nearly equal numbers is rounding
-            usable = size > LEAST_NOVELTY * norm
-            gain = np.where(usable, (want @ block) ** 2 / np.where(usable, size, 1.0), 0.0)
-            rests.append(np.maximum(want @ want - np.where(np.isfinite(gain), gain, 0.0), 0.0))
+    for basis, want in zip(bases, wanted, strict=True):
+        own = basis[:, width:]
+        size = new - np.sum((own.T @ block) ** 2, axis=0) if own.size else new
+        # the square of a difference of nearly equal numbers is rounding
+        usable = size > LEAST_NOVELTY * norm
+        gain = np.where(usable, (want @ block) ** 2 / np.where(usable, size, 1.0), 0.0)
+        rests.append(np.maximum(want @ want - np.where(np.isfinite(gain), gain, 0.0), 0.0))
     return np.array(rests)
 
 
@@ -385,8 +383,7 @@ def _zoomed(
     for _ in range(ZOOMS):
         steps = np.linspace(-step, step, 9)  # a quarter of a step apart, which is the next step
         grid = factor.scale + steps if wave else factor.scale * np.exp(steps)
-        with np.errstate(all="ignore"):
-            block = np.log(np.abs(factor.shape.value(h[:, None] * grid)))
+        block = np.log(np.abs(factor.shape.value(h[:, None] * grid)))
         good = np.all(np.isfinite(block), axis=0)
         block = target.weighted(np.where(good, block, 0.0))
         rests = _left_over(block, [basis], [want], target.design.shape[1])[0]

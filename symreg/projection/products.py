@@ -38,15 +38,13 @@ class Factor:
 
     def values(self) -> np.ndarray:
         """(row,) g(u)."""
-        with np.errstate(all="ignore"):
-            return self.shape.value(np.sum([s * h.values for s, h in self.terms], axis=0))
+        return self.shape.value(np.sum([s * h.values for s, h in self.terms], axis=0))
 
     def logarithm(self) -> np.ndarray:
         """(row,) log|g(u)|."""
         if self.shape is EXPONENTIAL:
             return np.sum([s * h.values for s, h in self.terms], axis=0)
-        with np.errstate(all="ignore"):
-            return np.log(np.abs(self.values()))
+        return np.log(np.abs(self.values()))
 
     @property
     def degenerate(self) -> bool:
@@ -157,13 +155,13 @@ def polished(products: Sequence[Product], target: Target, steps: int = STEPS) ->
         groups.setdefault((*counts, sum(product.kept), int(product.fixed.sum())), []).append(place)
     whole = list(products)
     for places in groups.values():
-        batch = _Batch([products[place] for place in places], target)
+        batch = _ProductBatch([products[place] for place in places], target)
         for place, product in zip(places, batch.polished(steps), strict=True):
             whole[place] = product
     return whole
 
 
-class _Batch:
+class _ProductBatch:
     """Products with as many factors and terms in them, and as many numbers of each kind to fit."""
 
     def __init__(self, products: Sequence[Product], target: Target):
@@ -226,8 +224,7 @@ class _Batch:
             - places[:, None] * (logarithms.shape[1])
         )
         powers = np.take_along_axis(linear, owner, axis=1)
-        with np.errstate(all="ignore"):
-            tangents = self._target.weights * powers[:, :, None] * slopes
+        tangents = self._target.weights * powers[:, :, None] * slopes
         tangents = np.take_along_axis(tangents, self._moving[places][:, :, None], axis=1)
         return np.swapaxes(np.where(np.isfinite(tangents), tangents, 0.0), 1, 2)
 
@@ -243,22 +240,20 @@ class _Batch:
         for k, place in enumerate(places):
             for factor in range(count):
                 of_shape.setdefault(self._shapes[place * count + factor], []).append((k, factor))
-        with np.errstate(all="ignore"):
-            for shape, at in of_shape.items():
-                where = tuple(np.array(at).T)
-                u = arguments[where]
-                logarithms[where] = u if shape is EXPONENTIAL else np.log(np.abs(shape.value(u)))
-                slopes[where] = shape.slope(u)
-            by_scale = np.take_along_axis(slopes, owner[:, :, None], axis=1)
-            return logarithms, by_scale * self._arguments[places]
+        for shape, at in of_shape.items():
+            where = tuple(np.array(at).T)
+            u = arguments[where]
+            logarithms[where] = u if shape is EXPONENTIAL else np.log(np.abs(shape.value(u)))
+            slopes[where] = shape.slope(u)
+        by_scale = np.take_along_axis(slopes, owner[:, :, None], axis=1)
+        return logarithms, by_scale * self._arguments[places]
 
     def _solved(self, logarithms: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:
         """All linear numbers (product, column), those that are not set solved for."""
         target, linear = self._target, self._linear[places]
         bare = np.broadcast_to(target.design, (len(places), *target.design.shape))
         design = np.concatenate([bare, np.swapaxes(logarithms, 1, 2)], axis=2)
-        with np.errstate(all="ignore"):
-            design = design * target.weights[:, None]
+        design = design * target.weights[:, None]
         fixed, free = self._set[places], self._free[places]
         held = np.take_along_axis(design, fixed[:, None, :], axis=2)
         known = np.einsum("mrc,mc->mr", held, np.take_along_axis(linear, fixed, axis=1))
@@ -286,7 +281,7 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
     """
     free = np.flatnonzero(~product.fixed)
     columns = np.hstack(
-        [design_of(product.factors, target)[:, free], _Batch([product], target).tangents()]
+        [design_of(product.factors, target)[:, free], _ProductBatch([product], target).tangents()]
     )
     size = np.linalg.norm(columns, axis=0)
     size[size == 0] = 1.0

@@ -18,15 +18,13 @@ import sympy
 from symreg.projection.bases import Column, exponent_of
 from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting, polished
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
-from symreg.search.description import of_errors
+from symreg.search.description import FUNCTION, length
 
 ROUNDING = 1e-11
 """Relative error of exact data."""
 MORE_STEPS = 60
 """Of the polish before numbers are set, four times the usual: it decides what is near a simple one.
 """
-FITTED, FACTOR = 3.0, 6.0
-"""Nats beyond half log n for a fitted number; for a function with its argument."""
 LARGEST_LOG = 700.0
 """Largest logarithm of a float64 constant."""
 PROMISING = 2
@@ -35,28 +33,18 @@ NEAR = 0.35
 """Distance beyond which an exponent is not set to a half-integer."""
 
 
-def price(exponent: float) -> float:
-    """Nats for a set number: 0 is free, 1 and -1 are cheap, halves dearer."""
-    if exponent == 0:
-        return 0.0
-    size = abs(exponent)
-    return 0.7 + (0.7 * (size - 1) if size % 1 == 0 else 1.0 + 0.5 * size)
-
-
 def description(product: Product, rows: int) -> float:
     """Nats to write the residuals and the formula down."""
-    fitted = 0.5 * np.log(rows) + FITTED
-    error = of_errors(product.mean_square, rows, ROUNDING)
-    width = len(product.linear)
-    numbers = sum(price(product.linear[i]) if product.fixed[i] else fitted for i in range(1, width))
-    scales = sum(
-        1.4 if kept else fitted
-        for kept, without in zip(product.kept, _without_scale(product), strict=True)
+    powers = product.linear[1:][product.linear[1:] != 0]
+    scales = [
+        scale
+        for scale, without in zip(product.scales, _without_scale(product), strict=True)
         if not without
-    )
-    terms = sum(len(factor.terms) - 1 for factor in product.factors)
-    sizes = sum(h.variables for factor in product.factors for _, h in factor.terms)
-    return error + numbers + scales + FACTOR * (len(product.factors) + terms) + 0.7 * sizes
+    ]
+    arguments = [h for factor in product.factors for _, h in factor.terms]
+    symbols = len(powers) + FUNCTION * len(arguments) + sum(h.variables for h in arguments)
+    numbers = (*powers[powers != 1], *scales)
+    return length(product.mean_square, rows, symbols, numbers, ROUNDING)
 
 
 def _without_scale(product: Product) -> list[bool]:
@@ -142,8 +130,10 @@ def _one_set(product: Product, target: Target) -> list[Product]:
     """One exponent set, each in turn of those that promise the shortest description."""
     halves, rows = np.round(2 * product.linear) / 2, len(target.y)
     costs = product.mean_square + cost_of_setting(product, halves, target)
-    error = 0.5 * rows * np.log(costs + ROUNDING**2)
-    promised = [(error[i] + price(halves[i]), i) for i in _may_be_set(product, target)]
+    promised = [
+        (length(float(costs[i]), rows, 0, halves[[i]], ROUNDING), i)
+        for i in _may_be_set(product, target)
+    ]
     trials = []
     for _, i in sorted(promised)[:PROMISING]:
         linear, fixed = product.linear.copy(), product.fixed.copy()

@@ -128,15 +128,13 @@ def search_sums(
     for outer, ratio in WAYS:
         if not outer.allowed(y):
             continue
-        with np.errstate(all="ignore"):
-            wanted, weights = outer.forward(y), 1 / np.abs(outer.slope(y) * sigma)
-            usable = np.all(np.isfinite(wanted * weights))
+        wanted, weights = outer.forward(y), 1 / np.abs(outer.slope(y) * sigma)
+        usable = np.all(np.isfinite(wanted * weights))
         if not usable:
             continue
         pool = list(atoms[: 2 * MOST_ATOMS])
         if ratio:
-            with np.errstate(all="ignore"):
-                pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
+            pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
         sums += _beam(outer, wanted * weights, weights, pool, MOST_TERMS, y)
         least = min((s.mean_square for s in sums), default=np.inf)
         if (outer, ratio) == WAYS[0] and len(atoms) > len(pool) and least > EXACT**2:
@@ -215,8 +213,7 @@ def _beam(
 ) -> list[Sum]:
     """The best sums, term by term; with scaled terms the first pair has one."""
     pool: list[Term] = [*plain, *scaled]
-    with np.errstate(all="ignore"):
-        whole = np.column_stack([atom.values * weights for atom in pool])
+    whole = np.column_stack([atom.values * weights for atom in pool])
     good = measurable(whole)
     first_scaled = int(np.count_nonzero(good[: len(plain)]))
     pool = [atom for atom, use in zip(pool, good, strict=True) if use]
@@ -266,8 +263,7 @@ def _fitted(
         moved = _polished([sums[place] for place in places], design[places], wanted, weights)
         for place, atoms in zip(places, moved, strict=True):
             sums[place] = atoms
-            with np.errstate(all="ignore"):
-                design[place] = np.column_stack([atom.values * weights for atom in atoms])
+            design[place] = np.column_stack([atom.values * weights for atom in atoms])
     fits = projected(design, wanted)
     return [
         Sum(outer, atoms, own, float(np.mean(left**2)), target)
@@ -284,12 +280,11 @@ def _polished(
 
     def at(numbers: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         whole, slopes = design[chosen], np.empty((len(chosen), len(wanted), numbers.shape[1]))
-        with np.errstate(all="ignore"):
-            for k, which in enumerate(chosen):
-                for i, place in enumerate(places[which]):
-                    term = sums[which][place].at(numbers[k, i])
-                    whole[k, :, place] = term.values * weights
-                    slopes[k, :, i] = term.slope * weights
+        for k, which in enumerate(chosen):
+            for i, place in enumerate(places[which]):
+                term = sums[which][place].at(numbers[k, i])
+                whole[k, :, place] = term.values * weights
+                slopes[k, :, i] = term.slope * weights
         solved = projected(whole, wanted)
         linear = np.take_along_axis(solved.linear, places[chosen], axis=1)
         tangents = np.nan_to_num(slopes * linear[:, None, :])

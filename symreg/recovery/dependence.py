@@ -118,8 +118,7 @@ def _substitution(X: np.ndarray, names: Sequence[str], i: int, j: int, most: flo
     x, u = X[some, i : i + 1], X[some, j]
     size = np.full(len(u), np.sqrt(np.mean(u**2)))
     samples = Samples(x, u, ("x",), np.arange(len(u)), errors=size)
-    with np.errstate(all="ignore"):
-        laws = [fit_form(form.format("x"), samples) for form in FORMS]
+    laws = [fit_form(form.format("x"), samples) for form in FORMS]
     best = min(laws, key=lambda law: law.criterion(len(u), 0.0))
     rest = float(np.std(best.values(samples) - u) / np.std(u))
     own = best.expression.xreplace({symbol("x"): symbol(names[i])})

@@ -108,9 +108,8 @@ def evidence_of(
     outer = _rms(law, held_out)
     residuals = law.residuals(whole)
     refit = refit_law(law, whole)
-    with np.errstate(all="ignore"):
-        size = float(np.sqrt(np.mean(whole.y**2)))
-        errors = np.abs(refit.values(whole) - whole.y) / size
+    size = float(np.sqrt(np.mean(whole.y**2)))
+    errors = np.abs(refit.values(whole) - whole.y) / size
     errors = np.where(np.isfinite(errors), errors, np.inf)
     # constants fitted to a table in double precision are good to nine digits
     numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
@@ -161,10 +160,9 @@ def _names(law: Law) -> set[str]:
 
 def printed(y: np.ndarray) -> float:
     """Half a unit of the last digit to which all numbers are rounded, relative to their size."""
-    with np.errstate(all="ignore"):
-        size = float(np.sqrt(np.mean(y**2)))
-        if np.array_equal(y, y.astype(np.float32)) or is_single(y):
-            return float(np.finfo(np.float32).eps)
+    size = float(np.sqrt(np.mean(y**2)))
+    if np.array_equal(y, y.astype(np.float32)) or is_single(y):
+        return float(np.finfo(np.float32).eps)
     for decimals in range(-12, 16):
         if np.array_equal(np.round(y, decimals), y):
             unit = 0.5 * 10.0**-decimals / size

@@ -308,9 +308,8 @@ def _weighted_r2(prediction: np.ndarray, held_out: Samples) -> float:
     assert held_out.errors is not None  # for the type checker: asked for such samples only
     weight = held_out.errors**-1.0
     middle = np.sum(weight**2 * held_out.y) / np.sum(weight**2)
-    with np.errstate(all="ignore"):
-        rest = np.sum((weight * (held_out.y - prediction)) ** 2)
-        value = 1 - rest / np.sum((weight * (held_out.y - middle)) ** 2)
+    rest = np.sum((weight * (held_out.y - prediction)) ** 2)
+    value = 1 - rest / np.sum((weight * (held_out.y - middle)) ** 2)
     return float(value) if np.isfinite(value) else -np.inf
 
 
@@ -363,8 +362,7 @@ def _constant(found: Finding) -> Quantity:
     assert first.value is not None  # for the type checker
     known = comparison.parameters | dict(zip(law.parameters, law.constants[1:], strict=False))
     unit = strength_at_one(reference, found.samples, known)
-    with np.errstate(all="ignore"):
-        factor = float(np.median(law.values(found.samples) / unit)) / first.value
+    factor = float(np.median(law.values(found.samples) / unit)) / first.value
     if not np.isfinite(factor) or factor == 0:
         return own
     return Quantity.named(reference.strength, first.times(factor), reference.truth)

@@ -32,8 +32,8 @@ from symreg.recovery.parts import (
     OF_PATH,
     OF_STATE,
     OF_VELOCITY,
+    CentralMotion,
     Kind,
-    Motion,
     force_of_time,
     time_splines,
     uniform,
@@ -187,7 +187,7 @@ def _of_points(path: Path, acceleration: Vectors, error: Vectors) -> Leftovers:
     named = _chosen(plain, OF_STATE)
     best = _without_centre(plain, named) or named
     told = _told(plain if best.left else best)
-    whole = Motion(path, np.zeros_like(acceleration), np.zeros(0))
+    whole = CentralMotion(path, np.zeros_like(acceleration), np.zeros(0))
     values = [[each.value or 0.0 for each in part.components] for part in told.parts]
     forces = [part.kind.columns(whole) @ v for part, v in zip(told.parts, values, strict=True)]
     return replace(
@@ -249,7 +249,7 @@ class _Search:
         self.curve_columns = self.curve.columns
         flat = self.curve_columns.reshape(acceleration.size, -1)
         start = _least_squares(flat, acceleration.ravel()).solution
-        self.motion = Motion(path, *self.curve.pull(start))
+        self.motion = CentralMotion(path, *self.curve.pull(start))
         self._weigh()
 
     def _weigh(self) -> None:

@@ -191,22 +191,21 @@ def corrected(expression: sympy.Expr, samples: Samples) -> Iterator[sympy.Expr]:
     for base in sorted(shorter, key=str):
         if not base.free_symbols or base.has(sympy.nan, sympy.zoo):
             continue
-        with np.errstate(all="ignore"):  # what is not finite is small
-            ratio = samples.y / evaluate(base, samples.names, samples.X, constants)
-            middle = float(np.median(ratio))
-            departure = ratio / middle - 1
-            size = float(np.sqrt(np.mean(departure**2)))
+        # what is not finite is small
+        ratio = samples.y / evaluate(base, samples.names, samples.X, constants)
+        middle = float(np.median(ratio))
+        departure = ratio / middle - 1
+        size = float(np.sqrt(np.mean(departure**2)))
         if size < CORRECTION:
             departing.append((size, middle * base, departure))
     nearest = sorted(departing, key=lambda each: each[0])[:CORRECTED]
     departures = np.array([departure - departure.mean() for *_, departure in nearest])
     slopes: list[tuple[sympy.Expr, np.ndarray, np.ndarray]] = []
-    with np.errstate(all="ignore"):
-        for product, column in _products(expression, samples) if nearest else ():
-            centred = column - column.mean()
-            size = max(float(centred @ centred), TINY)
-            slope = departures @ centred / size
-            slopes.append((product, slope, slope**2 * size))
+    for product, column in _products(expression, samples) if nearest else ():
+        centred = column - column.mean()
+        size = max(float(centred @ centred), TINY)
+        slope = departures @ centred / size
+        slopes.append((product, slope, slope**2 * size))
     for k, (_, base, _) in enumerate(nearest):
         for product, slope, _ in sorted(slopes, key=lambda each: -each[2][k])[:CORRECTED]:
             change = sympy.Float(slope[k]) * product
@@ -384,15 +383,13 @@ def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
     # as near the ranges as can be
     for factor in (1.0, 1.5, 2.0, 3.0, 5.0, 10.0):
         positive = low > 0
-        with np.errstate(all="ignore"):
-            ends = np.where(positive, np.log(low), low), np.where(positive, np.log(high), high)
-            room = np.where(positive, np.log(factor), (high - low) * (factor - 1) / 2)
-            X = ends[0] - room + unit * (ends[1] - ends[0] + 2 * room)
-            X = np.where(positive, np.exp(X), X)
+        ends = np.where(positive, np.log(low), low), np.where(positive, np.log(high), high)
+        room = np.where(positive, np.log(factor), (high - low) * (factor - 1) / 2)
+        X = ends[0] - room + unit * (ends[1] - ends[0] + 2 * room)
+        X = np.where(positive, np.exp(X), X)
         ours, its = (evaluate(f.form, samples.names, X, f.constants) for f in (law, other))
-        with np.errstate(all="ignore"):
-            size = np.maximum(np.maximum(np.abs(ours), np.abs(its)), least)
-            difference = np.abs(ours - its) / size
+        size = np.maximum(np.maximum(np.abs(ours), np.abs(its)), least)
+        difference = np.abs(ours - its) / size
         difference = np.where(np.isfinite(difference), difference, 0.0)
         place = int(np.argmax(difference))
         if difference[place] > min(10 * error, 0.5):

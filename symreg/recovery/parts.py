@@ -23,7 +23,7 @@ DEGREE = 5
 
 
 @dataclass(frozen=True)
-class Motion:
+class CentralMotion:
     """A path, and the pull along the line to the centre, with its derivative by the position."""
 
     path: Path
@@ -31,7 +31,7 @@ class Motion:
     slope: np.ndarray
 
 
-Columns = Callable[[Motion], Float[np.ndarray, "row axis component"]]
+Columns = Callable[[CentralMotion], Float[np.ndarray, "row axis component"]]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Kind:
 
 
 def _against(of_speed: float, of_distance: float) -> Columns:
-    def columns(motion: Motion) -> np.ndarray:
+    def columns(motion: CentralMotion) -> np.ndarray:
         v, r = motion.path.velocity, np.linalg.norm(motion.path.position, axis=1)
         size = np.linalg.norm(v, axis=1) ** of_speed * r**of_distance
         return -(v * size[:, None])[:, :, None]
@@ -118,14 +118,14 @@ def _against(of_speed: float, of_distance: float) -> Columns:
     return columns
 
 
-def _across(motion: Motion) -> np.ndarray:
+def _across(motion: CentralMotion) -> np.ndarray:
     v = motion.path.velocity
     if v.shape[1] == 2:  # v x e, e out of the plane
         return (v[:, ::-1] * [1, -1])[:, :, None]
     return np.stack([np.cross(v, axis) for axis in np.eye(3)], axis=2)
 
 
-def uniform(motion: Motion) -> np.ndarray:
+def uniform(motion: CentralMotion) -> np.ndarray:
     """(row, axis, axis) the directions of the axes."""
     rows, axes = motion.pull.shape
     return np.tile(np.eye(axes), (rows, 1, 1))
@@ -149,7 +149,7 @@ def _trend(count: int) -> Columns:
 def wave(frequency: float) -> Kind:
     """A uniform field of one frequency, rad/yr."""
 
-    def columns(motion: Motion) -> np.ndarray:
+    def columns(motion: CentralMotion) -> np.ndarray:
         phase, fixed = frequency * motion.path.time[:, None, None], uniform(motion)
         return np.concatenate([fixed * np.cos(phase), fixed * np.sin(phase)], axis=2)
 
@@ -169,7 +169,7 @@ def force_of_time(force: Vectors, axis: np.ndarray) -> Kind:
 def _broken(name: str) -> Columns:
     """The terms of a part of the whole field."""
 
-    def columns(motion: Motion) -> np.ndarray:
+    def columns(motion: CentralMotion) -> np.ndarray:
         path = motion.path
         law: Any = SimpleNamespace(acceleration=lambda position, gm: motion.pull)
         logs = np.log(np.linalg.norm(path.position, axis=1))

@@ -18,7 +18,7 @@ from orbits.statistics import is_wide
 from symreg.formulas.expressions import complexity
 
 
-class Law(Protocol):
+class Plottable(Protocol):
     """What is drawn of a `Recovery`, which knows how to draw itself by these functions."""
 
     @property
@@ -33,7 +33,7 @@ class Law(Protocol):
 
 
 @own_style()
-def plot_law(law: Law) -> Axes:
+def plot_law(law: Plottable) -> Axes:
     """The law with the rows it was fitted to, and below them the residuals, in per cent.
 
     Against the feature, if the law has only one; otherwise measured values against the law's.
@@ -67,7 +67,7 @@ def plot_law(law: Law) -> Axes:
 
 
 @checked
-def plot_pareto_front(axes: Axes, laws: Mapping[str, Law]) -> Axes:
+def plot_pareto_front(axes: Axes, laws: Mapping[str, Plottable]) -> Axes:
     """Loss against complexity of every candidate; the selected law is ringed.
 
     Of a single law the formulas of which none shorter is as accurate are written beside them.
@@ -110,7 +110,7 @@ def short(formula: str) -> str:
     return shortened(text.replace("**", "^").replace("*", " "), 34)  # as wide as a legend
 
 
-def _write_front(axes: Axes, law: Law, color: str) -> None:
+def _write_front(axes: Axes, law: Plottable, color: str) -> None:
     """The formulas of a front, slanted, each beside its point."""
     least, kept = math.inf, complexity(law.formula)
     known = sorted((c.complexity, c.loss, c.expression) for c in law.pareto_front if c.loss)

@@ -333,14 +333,13 @@ def noise_of(finding: Finding) -> str:
     """What the target's errors were taken for, and their size."""
     law, samples, kind = finding.law, finding.samples, finding.errors.kind
     predicted = law.values(samples)
-    with np.errstate(all="ignore"):
-        of_root = np.std((samples.y - predicted) / root_of(predicted))
-        sizes = {
-            "additive": f"additive, {np.std(samples.y - predicted):.2g}",
-            "relative": f"relative, {in_percent(np.std(samples.y / predicted))}",
-            "counts": f"of counts, {of_root:.2g} times their square roots",
-            "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
-        }
+    of_root = np.std((samples.y - predicted) / root_of(predicted))
+    sizes = {
+        "additive": f"additive, {np.std(samples.y - predicted):.2g}",
+        "relative": f"relative, {in_percent(np.std(samples.y / predicted))}",
+        "counts": f"of counts, {of_root:.2g} times their square roots",
+        "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
+    }
     if kind in sizes:
         return sizes[kind]
     if kind == "given":

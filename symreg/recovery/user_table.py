@@ -308,9 +308,8 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
     kept: list[str] = []
     notes = []
     units = table[list(features)].to_numpy(dtype=float)
-    with np.errstate(all="ignore"):
-        units = units / np.max(np.abs(units), axis=0)
-        units /= np.linalg.norm(units, axis=0)
+    units = units / np.max(np.abs(units), axis=0)
+    units /= np.linalg.norm(units, axis=0)
     # of many columns few pairs point the same way, and only these are looked at row by row
     alike = dict(zip(features, np.abs(units.T @ units) > 1 - ALIKE, strict=True))
     for name in features:

@@ -6,6 +6,8 @@ many takes. A number is written to its standard error; a simple one by what it i
 Source: Rissanen, Automatica 14, 465 (1978); the prices are this project's.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import sympy
 
@@ -50,6 +52,17 @@ def charged(formula: sympy.Expr) -> int:
         nested = sum(len(part.atoms(sympy.Function)) for part in formula.args)
         return own + FUNCTION + 2 * nested + isinstance(formula, RARE)
     return own + max(1, len(formula.args) - 1)
+
+
+def length(
+    mean_square: float, rows: int, symbols: float, numbers: Iterable[float],
+    least: float = LAST_DIGITS,
+) -> float:  # fmt: skip
+    """Nats to write a formula and what it leaves down: every number simple or fitted, whichever
+    costs less."""
+    fitted = of_fitted(mean_square, rows)
+    own = sum(min(price(value), fitted) for value in numbers)
+    return of_errors(mean_square, rows, least) + SYMBOL * symbols + own
 
 
 def of_errors(mean_square: float, rows: int, least: float = LAST_DIGITS) -> float:

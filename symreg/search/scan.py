@@ -142,24 +142,20 @@ class Scan:
         for begin in range(0, len(left), step):
             here = slice(begin, begin + step)
             along, own = others.columns[here] @ self.columns.T, others.shared[here, None]
-            with np.errstate(all="ignore"):
-                size = 1 / np.sqrt(1 - along * along)
-                rest = (self.shared - along * own) * size
-                scale = size[:, i] * size[:, j]
-                r = (cosine - along[:, i] * along[:, j]) * scale
-                free, a = 1 - r * r, rest[:, i]
-                gain = a * a + (rest[:, j] - a * r) ** 2 / free
-                good = (free > self._alike * scale * scale) & np.isfinite(gain)
+            size = 1 / np.sqrt(1 - along * along)
+            rest = (self.shared - along * own) * size
+            scale = size[:, i] * size[:, j]
+            r = (cosine - along[:, i] * along[:, j]) * scale
+            free, a = 1 - r * r, rest[:, i]
+            gain = a * a + (rest[:, j] - a * r) ** 2 / free
+            good = (free > self._alike * scale * scale) & np.isfinite(gain)
             # up to the target's square, the same for all
             left[here] = -own * own - np.where(good, gain, 0.0)
         best, lowest, pair = np.argmin(left, axis=0), np.min(left, axis=0), np.arange(len(i))
         inside = (best > 0) & (best < len(left) - 1)
         before, after = (left[np.clip(best + k, 0, len(left) - 1), pair] for k in (-1, 1))
         bend = before + after - 2 * lowest
-        with np.errstate(all="ignore"):
-            lowest = np.where(
-                inside & (bend > 0), lowest - (after - before) ** 2 / (8 * bend), lowest
-            )
+        lowest = np.where(inside & (bend > 0), lowest - (after - before) ** 2 / (8 * bend), lowest)
         return [(int(best[k]), int(i[k]), int(j[k])) for k in np.argsort(lowest)[:count]]
 
     def extended(self, states: Sequence[State], first: int, each: int) -> list[State]:
@@ -171,8 +167,7 @@ class Scan:
         basis, _ = np.linalg.qr(np.swapaxes(self.columns[np.array(states)], 1, 2))
         rest = self.target - np.einsum("srk,sk->sr", basis, self.target @ basis)
         left = 1 - np.sum(np.tensordot(columns, basis, axes=(1, 1)) ** 2, axis=2)
-        with np.errstate(all="ignore"):
-            gain = np.where(left > self._alike, (columns @ rest.T) ** 2 / left, 0.0)
+        gain = np.where(left > self._alike, (columns @ rest.T) ** 2 / left, 0.0)
         gain = gain.T - np.sum(rest**2, axis=1)[:, None]  # up to the target's square
         return _ranked(
             {
@@ -191,8 +186,7 @@ class Scan:
         cosine *= own
         gain = np.subtract(self.shared[second], cosine, out=cosine)
         gain *= gain
-        with np.errstate(all="ignore"):
-            gain /= left
+        gain /= left
         gain += own * own
         gain[left < self._alike] = 0
         gain[~self.usable[first]] = 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orbits.estimates import Estimate
-from symreg.recovery.parts import DRAG, GROWTH, OF_VELOCITY, Kind, Motion, uniform
+from symreg.recovery.parts import DRAG, GROWTH, OF_VELOCITY, CentralMotion, Kind, uniform
 from symreg.recovery.weak_path import Path
 from symreg.weighing.errors import Errors, errors_of, of_subsets, rough_covariance
 from symreg.weighing.fit import LawFit, fitted, solved
@@ -98,7 +98,7 @@ def _columns(equations: Equations, fit: LawFit, kind: Kind) -> np.ndarray:
             for states in (system.position, system.velocity)
         )
         path = Path(time, x, x, v, (), system.dt, 0.0, 0 * x)
-        motion = Motion(path, pull.reshape(x.shape), np.zeros(0))
+        motion = CentralMotion(path, pull.reshape(x.shape), np.zeros(0))
         # of relative positions nothing constant is left
         beside = [uniform(motion)] if system.inertial and kind.name != "uniform" else []
         whole = np.concatenate([kind.columns(motion), *beside], axis=2)

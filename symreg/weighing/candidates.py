@@ -13,7 +13,7 @@ from symreg.weighing.errors import Errors, errors_of, misfit_of
 from symreg.weighing.fit import LawFit, best_of, first_exponent, fitted
 from symreg.weighing.records import Alternative, CurvePoint
 from symreg.weighing.search import FormulaShape, curve_error, explaining_curve, searched
-from symreg.weighing.shapes import Curve, Given, Power, ScreenedPower, Shape, families
+from symreg.weighing.shapes import Curve, ForceShape, Given, Power, ScreenedPower, families
 from symreg.weighing.weak import Equations
 
 SHOWN = 5
@@ -140,7 +140,7 @@ def _description(equations: Equations, fit: LawFit, loss: float) -> float:
     return nats + 10.0 * len(fit.parameters) + fit.shape.nodes
 
 
-def granted_shape(text: str) -> Shape:
+def granted_shape(text: str) -> ForceShape:
     """The shape of a law taken as known.
 
     Raises:

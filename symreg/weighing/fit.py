@@ -8,7 +8,7 @@ import numpy as np
 
 from orbits.powers import scaled_columns
 from orbits.statistics import TINY
-from symreg.weighing.shapes import Parameters, Power, Shape
+from symreg.weighing.shapes import ForceShape, Parameters, Power
 from symreg.weighing.weak import Equations
 
 ROUNDS = 12
@@ -29,7 +29,7 @@ class LawFit:
     and body; the jacobian is (row, mass or parameter), of the right side.
     """
 
-    shape: Shape
+    shape: ForceShape
     parameters: Parameters
     masses: np.ndarray
     residuals: np.ndarray
@@ -86,7 +86,7 @@ def solved(design: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.nd
 
 def fitted(
     equations: Equations,
-    shape: Shape,
+    shape: ForceShape,
     start: Parameters,
     extra: np.ndarray,
     weights: np.ndarray | None = None,
@@ -115,7 +115,7 @@ def fitted(
 
 def best_of(
     equations: Equations,
-    shape: Shape,
+    shape: ForceShape,
     starts: Sequence[Parameters],
     extra: np.ndarray,
     weights: np.ndarray | None,
@@ -125,13 +125,13 @@ def best_of(
     return min(fits, key=lambda fit: fit.loss)
 
 
-def _of_masses(equations: Equations, shape: Shape, parameters: Parameters) -> np.ndarray:
+def _of_masses(equations: Equations, shape: ForceShape, parameters: Parameters) -> np.ndarray:
     return equations.by_body(lambda r: shape.value(r, parameters))
 
 
 def _at(
     equations: Equations,
-    shape: Shape,
+    shape: ForceShape,
     parameters: Parameters,
     masses: np.ndarray,
     extra: np.ndarray,

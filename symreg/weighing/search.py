@@ -23,7 +23,7 @@ from symreg.recovery.selection import Search, select
 from symreg.search.description import charged
 from symreg.weighing.errors import rough_covariance
 from symreg.weighing.fit import LawFit, fitted
-from symreg.weighing.shapes import Curve, Parameters, Shape
+from symreg.weighing.shapes import Curve, ForceShape, Parameters
 from symreg.weighing.weak import Equations
 
 POINTS = 120
@@ -36,7 +36,7 @@ R = symbol("r")
 
 
 @dataclass(frozen=True)
-class FormulaShape(Shape):
+class FormulaShape(ForceShape):
     """A formula in r from an engine, G in front; its parameters are its other numbers.
 
     The form has free constants, `r**(-2) + _c0*r`, which start from `begin`; `charge` is its
@@ -65,8 +65,7 @@ class FormulaShape(Shape):
 
     def allowed(self, parameters: Parameters) -> bool:
         r = np.geomspace(*self.ends, POINTS)
-        with np.errstate(all="ignore"):
-            return bool(np.all(np.isfinite(self.value(r, parameters))))
+        return bool(np.all(np.isfinite(self.value(r, parameters))))
 
     @property
     def text(self) -> str:

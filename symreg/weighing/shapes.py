@@ -32,7 +32,7 @@ Field = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Shape(ABC):
+class ForceShape(ABC):
     """A family of g(r), au/yr^2 for one solar mass, with its parameters."""
 
     @property
@@ -85,7 +85,7 @@ class Shape(ABC):
 
 
 @dataclass(frozen=True)
-class Power(Shape):
+class Power(ForceShape):
     """G/r^n, r in units of `unit` au: G u^-2 (r/u)^-n."""
 
     unit: float = 1.0
@@ -116,7 +116,7 @@ class Power(Shape):
 
 
 @dataclass(frozen=True)
-class LawOfLength(Shape):
+class LawOfLength(ForceShape):
     """A law of `orbits.forces` with one length, whose logarithm (of au) is the parameter.
 
     `power` is the length's in the law's own parameter: 2 for one in au^2.
@@ -154,7 +154,7 @@ class LawOfLength(Shape):
 
 
 @dataclass(frozen=True)
-class ScreenedPower(Shape):
+class ScreenedPower(ForceShape):
     """G exp(-r/L)/r^n: between a power and Yukawa's law; parameters n and 1/L (au^-1)."""
 
     name = "screened_power"
@@ -177,7 +177,7 @@ class ScreenedPower(Shape):
 
 
 @dataclass(frozen=True)
-class Given(Shape):
+class Given(ForceShape):
     """A law of given shape."""
 
     given: ForceLaw
@@ -195,7 +195,7 @@ class Given(Shape):
 
 
 @dataclass(frozen=True)
-class Curve(Shape):
+class Curve(ForceShape):
     """A free curve: r^-base times a cubic spline in log r, equal to one in mid-range."""
 
     base: float
@@ -251,7 +251,7 @@ class Curve(Shape):
         return G * r**-self.base * BSpline(np.array(self.knots), coefficients, CURVE_DEGREE)(logs)
 
 
-def families(unit: float) -> Sequence[Shape]:
+def families(unit: float) -> Sequence[ForceShape]:
     """The laws to try: a power, every law with one length, and one without a name."""
     return Power(unit), *map(_of_length, filter(_has_length, LAWS.values())), ScreenedPower()
 

@@ -13,7 +13,7 @@ import orbits
 import symreg
 import worldmodel
 from orbits.files import of_json
-from symreg.experiments.verdict import Evidence, far_gates, model_gates, world_model_kind
+from symreg.experiments.verdict import RunEvidence, far_gates, model_gates, world_model_kind
 from symreg.recovery.gates import passed
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.examiner.summary import Examination
@@ -34,7 +34,7 @@ def line(folder: Path, seed: int) -> str:
     found = of_json(Examination, far.details["examination"], "far")
     law = symreg.recover(kicks, seeds=2, seed=seed)
     kick_r2, r2 = kicks.metrics["kick_r2"], orbit.metrics["r2"]
-    evidence = Evidence(r2, kick_r2, orbit.metrics, {"held-out orbits": r2}, found)
+    evidence = RunEvidence(r2, kick_r2, orbit.metrics, {"held-out orbits": r2}, found)
     kind = world_model_kind(law, evidence, THRESHOLDS)
     gates = model_gates(law, kick_r2, {}, THRESHOLDS, far_gates(found, None, THRESHOLDS))
     failed = dict.fromkeys(g.name for g in (*kind.newtonian, *gates) if g.passed is False)

@@ -17,7 +17,7 @@ from typing import Any
 import orbits
 import worldmodel
 from orbits.files import of_json, write_json
-from symreg.experiments.verdict import COPIERS, Evidence, world_model_kind
+from symreg.experiments.verdict import COPIERS, RunEvidence, world_model_kind
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.recover import recover
 from symreg.recovery.thresholds import THRESHOLDS
@@ -46,7 +46,7 @@ def score(probe: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
             found[states] = recover(path, options)
     far = probe(readout="far").to_dict()["examination"]
     orbit, kicked = found["orbit"], found["kicked"]
-    evidence_of_kind = Evidence(
+    evidence_of_kind = RunEvidence(
         orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics,
         far=of_json(Examination, far, "far"),
     )  # fmt: skip

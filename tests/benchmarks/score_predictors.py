@@ -24,7 +24,7 @@ from orbits.files import as_json, of_json
 from symreg.experiments.far_field import beside_lookups
 from symreg.experiments.verdict import (
     NEWTONIAN,
-    Evidence,
+    RunEvidence,
     far_gates,
     holds_field,
     model_gates,
@@ -93,7 +93,7 @@ def verdict(model, law: str, seed: int) -> dict:
     orbit = asked(model, law, seed, "implied").metrics
     kick_r2 = forces.metrics["kick_r2"]
     sources = {"held-out orbits": orbit["r2"]}
-    evidence = Evidence(orbit["r2"], kick_r2, orbit, sources, far, comparison)
+    evidence = RunEvidence(orbit["r2"], kick_r2, orbit, sources, far, comparison)
     beyond = far_gates(far, comparison, THRESHOLDS)
     unsearched = SimpleNamespace(recovered=False, metrics=forces.metrics)
     law_itself = SimpleNamespace(recovered=False, metrics={"kick_r2": shared["kick_r2"]})

@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 
 import orbits
 from orbits.forces import parse_law
+from orbits.settings import own_settings
 from orbits.units import GM_SUN
 
 INNER, OUTER = 0.28, 3.0
@@ -54,6 +55,13 @@ def force_table(law="newton", seed=0, orbits=100, rows=10, noise=0.0, bias=0.0, 
         "dt": 0.008,
     }
     return table, attributes
+
+
+@pytest.fixture(autouse=True)
+def _own_settings():
+    """What a command works under: no warnings of numpy."""
+    with own_settings():
+        yield
 
 
 @pytest.fixture(scope="session")

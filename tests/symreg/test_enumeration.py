@@ -7,10 +7,10 @@ import sympy
 from symreg.engines import ENGINES
 from symreg.engines.base import Budget, is_exact
 from symreg.enumeration.library import enumerate_expressions
-from symreg.enumeration.model import Model, Table
+from symreg.enumeration.model import FitTable, Model
 from symreg.enumeration.rational import exact_quotients, search_quotients
 from symreg.enumeration.screening import important_columns
-from symreg.enumeration.search import EFFORTS, Effort, Exhausted, Search
+from symreg.enumeration.search import EFFORTS, Effort, Exhausted, ExpressionSearch
 from symreg.enumeration.tree import COLUMN, SCALE, SHIFT, Tree
 from symreg.formulas.expressions import evaluate, feature_symbols
 from symreg.formulas.watch import Watch
@@ -74,7 +74,7 @@ def test_entries_are_what_their_trees_say_and_no_two_are_the_same():
 )
 def test_an_exact_sum_of_small_expressions_is_found_exactly(law, low, high):
     X, y, names = table_of(law, low, high)
-    search = Search(Table.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
+    search = ExpressionSearch(FitTable.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
     best = search.run(EFFORTS[:2])[0]
     formula = best.expression(feature_symbols(names, X))
     elsewhere, truth, _ = table_of(law, low, high, seed=9)
@@ -84,7 +84,7 @@ def test_an_exact_sum_of_small_expressions_is_found_exactly(law, low, high):
 def test_rows_without_a_law_have_no_exact_formula_and_what_was_exhausted_is_told():
     rng = np.random.default_rng(2)
     X, y = rng.uniform(0.5, 2, (40, 1)), rng.standard_normal(40)
-    search = Search(Table.of(X, y, np.ones(40)), Watch(), rng)
+    search = ExpressionSearch(FitTable.of(X, y, np.ones(40)), Watch(), rng)
     assert not any(model.is_exact for model in search.run(EFFORTS[:1]))
     assert search.exhausted.single >= 4
     assert search.exhausted.pair >= 3
@@ -124,7 +124,7 @@ def test_the_best_pair_beside_a_column_is_that_of_least_squares():
 )
 def test_a_function_with_a_number_is_found_beside_two_plain_terms(law):
     X, y, _ = table_of(law, 0.5, 5, rows=200)
-    search = Search(Table.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
+    search = ExpressionSearch(FitTable.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
     best = search.run(EFFORTS[1:2])[0]
     assert best.is_exact
     assert len(best.terms) == 3
@@ -133,16 +133,16 @@ def test_a_function_with_a_number_is_found_beside_two_plain_terms(law):
 def test_numbers_inside_a_term_are_fitted_and_set_to_simple_ones():
     X, y, names = table_of(lambda x: 3 * np.sin(1.3 * x + 2), 0.0, 4.0, noise=1e-3)
     inner = Tree(SHIFT, (Tree(SCALE, (Tree(COLUMN),), 1.1, True),), 1.8, True)
-    table = Table.of(X, y, np.ones(len(y)))
+    table = FitTable.of(X, y, np.ones(len(y)))
     best = Model(IDENTITY, (Tree("sin", (inner,)),)).polished(table).shortened(table)
     assert str(best.expression(feature_symbols(names, X))) == "3*sin(13*x/10 + 2)"
 
 
 def test_a_function_between_two_numbers_of_the_grid_is_proposed_with_noise(monkeypatch):
     # a diode: on the grid itself other functions fit better by chance
-    monkeypatch.setattr(Search, "_beside_two", lambda *_: None)  # takes most of the time
+    monkeypatch.setattr(ExpressionSearch, "_beside_two", lambda *_: None)  # takes most of the time
     X, y, _ = table_of(lambda v: 1.26e-9 * np.exp(30.49 * v), 0.1, 0.55, rows=100, noise=0.02)
-    search = Search(Table.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
+    search = ExpressionSearch(FitTable.of(X, y, np.ones(len(y))), Watch(), np.random.default_rng(0))
     best = search.run([Effort(300, 100, 2, numbered=True)])[0]
     (term,) = best.terms
     assert term.kind == "exp"
@@ -161,7 +161,7 @@ QUOTIENTS = {
 def test_an_exact_quotient_is_written_as_it_is(name):
     law, low, high = QUOTIENTS[name]
     X, y, names = table_of(law, low, high)
-    best = search_quotients(Table.of(X, y, np.ones(len(y))), Watch())[0]
+    best = search_quotients(FitTable.of(X, y, np.ones(len(y))), Watch())[0]
     formula = best.expression(feature_symbols(names, X))
     symbols = [sympy.Symbol(n, real=True) for n in names]
     formula = formula.subs({s.name: t for s, t in zip(formula.free_symbols, symbols, strict=False)})
@@ -172,9 +172,9 @@ def test_an_exact_quotient_is_written_as_it_is(name):
 
 def test_a_wave_is_no_quotient_and_noise_is_not_fitted():
     X, y, _ = table_of(lambda x: np.sin(3 * x), 0.0, 6.0)
-    assert not search_quotients(Table.of(X, y, np.ones(len(y))), Watch())[0].is_exact
+    assert not search_quotients(FitTable.of(X, y, np.ones(len(y))), Watch())[0].is_exact
     X, y, _ = table_of(lambda s: 3.1 * s / (0.7 + s), 0.1, 6.0, rows=60, noise=0.01)
-    best = search_quotients(Table.of(X, y, np.ones(len(y))), Watch())[0]
+    best = search_quotients(FitTable.of(X, y, np.ones(len(y))), Watch())[0]
     assert len(best.coefficients) == 3  # V·s over K + s, and nothing that follows the errors
 
 
@@ -207,6 +207,6 @@ def test_nothing_exhausted_is_no_claim():
 
 def test_a_quotient_that_is_found_is_not_claimed_away():
     x = np.linspace(1, 3, 40)
-    exact = exact_quotients(Table.of(x[:, None], (1 + x) / (2 + x**2), np.ones(40)), Watch())
+    exact = exact_quotients(FitTable.of(x[:, None], (1 + x) / (2 + x**2), np.ones(40)), Watch())
     assert exact.quotients[0].is_exact
     assert "degree 1 and 2" not in exact.exhausted

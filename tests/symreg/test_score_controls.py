@@ -13,7 +13,7 @@ from symreg.experiments.verdict import (
     NEITHER,
     NEWTONIAN,
     PARROT,
-    Evidence,
+    RunEvidence,
     world_model_kind,
 )
 from symreg.recovery.result import Recovery
@@ -66,7 +66,7 @@ def evidence(world, control):
 )
 def test_each_control_gets_its_word(world, control, kind):
     orbit, kicked, far = evidence(world, control)
-    read = Evidence(orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, far=far)
+    read = RunEvidence(orbit.metrics["r2"], kicked.metrics["kick_r2"], orbit.metrics, far=far)
     found = world_model_kind(kicked, read, Thresholds())
     assert found.kind == kind, found
     # the law alone would not do: on undisturbed orbits an ellipse yields Newton's too

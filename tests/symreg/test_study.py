@@ -16,7 +16,7 @@ from orbits.files import read_json, write_json
 from orbits.provenance import provenance
 from symreg.cli import main
 from symreg.experiments import study as studies
-from symreg.experiments.result import Run, Source
+from symreg.experiments.result import Run, StatesResult
 from symreg.experiments.verdict import WorldModelKind
 from symreg.recovery.result import Agreement, Quantity, Recovery
 
@@ -57,7 +57,7 @@ class Toys:
         config.write(config.folder)
         run = Run(
             config.folder, "newton", True, "", WorldModelKind("Newtonian", (), ()), (),
-            {"kicked": Source(LAW, 0.99, {"1": 0.98, "4": 0.99})}, {},
+            {"kicked": StatesResult(LAW, 0.99, {"1": 0.98, "4": 0.99})}, {},
             {"linear": {"none": {"x": 0.5}}},
             {"model": 2.0, "forces/kicked.parquet": 1.0}, {"model": 1.5},
             **provenance(config.identity),

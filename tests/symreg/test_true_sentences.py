@@ -18,13 +18,13 @@ from orbits import GM_SUN
 from orbits.files import of_json
 from orbits.forces import known_law
 from symreg.experiments import verdict_words
-from symreg.experiments.far_field import Comparison, Limits, departures
+from symreg.experiments.far_field import FieldLimits, LookupComparison, departures
 from symreg.experiments.verdict import (
     INJECTED,
     LOOKUP,
     NEITHER,
     NEWTONIAN,
-    Evidence,
+    RunEvidence,
     WorldModelKind,
     far_gates,
     part_limit,
@@ -277,7 +277,7 @@ def test_a_part_has_the_size_in_its_row_and_fails_above_the_limit_alone(words, d
 
 @pytest.mark.parametrize("words", OTHER_SHAPES)
 def test_a_part_of_another_shape_passes_while_it_is_small_on_the_share_that_is_said(words, data):
-    said = about_limits(Limits({}, 0.01))
+    said = about_limits(FieldLimits({}, 0.01))
     most, least = map(percent, re.search(r"within ([\d.]+) % on ([\d.]+) %", said).groups())
     assert (most, least) == (0.1, 0.95)
     for share in (0.02, 0.05, 0.2):  # away from 0.1, where rounding decides
@@ -381,7 +381,7 @@ _GATES = (_Passed(), _Passed(), _Passed())
 
 
 def test_a_ratio_is_said_of_the_lookup_that_it_belongs_to():
-    beside = Comparison("spline", 8.04, 7.1, 9.2, 0.123)
+    beside = LookupComparison("spline", 8.04, 7.1, 9.2, 0.123)
     said = " ".join(about_the_kind(WorldModelKind(NEWTONIAN, (), _GATES, beside=beside), "newton"))
     assert "8.04" not in said  # without far states nothing is said of them
     for word in (LOOKUP, NEWTONIAN):
@@ -396,10 +396,10 @@ def test_a_model_is_called_newtonian_of_newtons_law_alone(law, kind):
 
 def test_a_lookup_that_is_better_makes_the_error_larger(data):
     far = examined(Pushed(newton), data)
-    beside = Comparison("spline", 0.25, 0.2, 0.5, 0.1)
+    beside = LookupComparison("spline", 0.25, 0.2, 0.5, 0.1)
     kind = WorldModelKind(NEITHER, (), _GATES, far=far, beside=beside)
     assert "4 [2, 5] times larger than" in " ".join(about_the_kind(kind, "newton"))
-    beside = Comparison("spline", 0.0, 0.0, 0.0, 0.0)
+    beside = LookupComparison("spline", 0.0, 0.0, 0.0, 0.0)
     kind = WorldModelKind(NEITHER, (), _GATES, far=far, beside=beside)
     assert "makes no error at all" in " ".join(about_the_kind(kind, "newton"))
 
@@ -497,9 +497,9 @@ def test_the_reason_is_said_of_the_predictor_of_which_it_is_true_and_of_no_other
     reading = worldmodel.probe(model, data, readout="far(count=800)", exam_seed=3, **asked)
     far = of_json(Examination, reading.details["examination"], "far")
     recovered = name in ("the law", "a lookup", "no force at rest", "rounded")
-    same = Comparison("spline", 1.0, 0.9, 1.1, far.mean_error)
+    same = LookupComparison("spline", 1.0, 0.9, 1.1, far.mean_error)
     beside = same if name == "a lookup" else replace(same, ratio=8.0)
-    evidence = Evidence(orbit["r2"], kicked["kick_r2"], orbit, {}, far, beside)
+    evidence = RunEvidence(orbit["r2"], kicked["kick_r2"], orbit, {}, far, beside)
     law = SimpleNamespace(recovered=recovered, metrics=kicked)
     injected = SimpleNamespace(recovered=True, metrics={})
     found = world_model_kind(law, evidence, THRESHOLDS, injected)
@@ -533,7 +533,7 @@ def test_a_departure_beyond_the_limits_fails_and_one_within_passes(data):
         found = summary(changed, world, far.seed, far.parts)
         return not any(gate.passed is False for gate in far_gates(found, None, THRESHOLDS))
 
-    said = about_limits(Limits(departures(table, passes), 0.01))
+    said = about_limits(FieldLimits(departures(table, passes), 0.01))
     low, high = map(float, re.search(r"([-+.\d]+) or ([-+.\d]+) in the exp", said).groups())
     least, most = map(percent, re.search(r"([-+.\d]+) % or ([-+.\d]+) % of", said).groups())
     length = float(re.search(r"L below ([.\d]+) au", said)[1])

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from orbits import GM_SUN
 from orbits.files import as_json, write_json
 from orbits.forces import known_law
-from orbits.whole_field import PARTS, Part
+from orbits.whole_field import PARTS, FieldPart
 from symreg.experiments.config import RunConfig
-from symreg.experiments.far_field import Comparison, beside_lookups, departures
+from symreg.experiments.far_field import LookupComparison, beside_lookups, departures
 from symreg.experiments.result import judged
 from symreg.experiments.verdict import (
     ANOTHER,
@@ -33,7 +33,7 @@ from symreg.experiments.verdict import (
     PARROT,
     PAST,
     UNREADABLE,
-    Evidence,
+    RunEvidence,
     far_gates,
     model_gates,
     world_model_kind,
@@ -56,7 +56,7 @@ from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import PERMUTED
 from worldmodel.examiner.answers import Answers, Share
 from worldmodel.examiner.states import DENSITY
-from worldmodel.examiner.summary import Cell, Examination
+from worldmodel.examiner.summary import Examination, StateCell
 
 T = Thresholds()
 
@@ -110,7 +110,7 @@ def errors(error, right, states=60, answered=1.0):
 
 
 def cell(right, states=20):
-    return Cell(0.3, 0.8, 0.5, 1.0, "across", errors(0.03, right, states))
+    return StateCell(0.3, 0.8, 0.5, 1.0, "across", errors(0.03, right, states))
 
 
 RIGHT = Examination(
@@ -122,20 +122,20 @@ RIGHT = Examination(
     outside={"closer": errors(0.3, 0.0), "farther": errors(0.2, 0.05)},
     cells=(cell(0.9), cell(0.5, 4)), field_right=0.99, field_error=0.02, kick_field_error=0.02,
     remainder=0.04, unevenness=0.01,
-    parts={name: Part(0.004, 0.004) for name in ("strength", "exponent", "curvature", *PARTS)},
+    parts={name: FieldPart(0.004, 0.004) for name in ("strength", "exponent", "curvature", *PARTS)},
 )  # fmt: skip
 LOST = replace(
     RIGHT, all=errors(0.5, 0.1, 2000), mean_error=0.4, field_right=0.2, field_error=0.4,
     kick_field_error=0.2, families={name: errors(0.5, 0.1) for name in RIGHT.families},
     cells=(cell(0.1),), pasts={"one kick": errors(0.5, 0.1, 300)},
 )  # fmt: skip
-BETTER = Comparison("spline", 8.0, 7.0, 9.0, 0.12)
+BETTER = LookupComparison("spline", 8.0, 7.0, 9.0, 0.12)
 WORSE = replace(BETTER, ratio=0.9, low=0.8, high=1.0)
 
 
 def part(name, size, half_width=0.004, far=RIGHT):
     """A field with another part."""
-    return replace(far, parts={**far.parts, name: Part(size, half_width)})
+    return replace(far, parts={**far.parts, name: FieldPart(size, half_width)})
 
 
 def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=RIGHT, beside=BETTER):
@@ -204,7 +204,7 @@ def kind(orbit, first, fourth, law=LAW, far=None, beside=BETTER, orbit_metrics=N
          **more):  # fmt: skip
     """The world-model score; far states are right where the kick is, unless said."""
     good = (first or -1) >= 0.9 and (fourth or -1) >= 0.9
-    found = Evidence(
+    found = RunEvidence(
         orbit, {"1": first, "4": fourth}, orbit_metrics or {}, far=far or (RIGHT if good else LOST),
         beside=beside, **more,
     )  # fmt: skip
@@ -486,7 +486,7 @@ def test_the_copier_that_a_model_is_likest_to_stands_beside_it():
 
 def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
     for kicks in ({}, {"1": None}, {"1": 0.99, "4": None}):
-        assert world_model_kind(LAW, Evidence(0.999, kicks, {}, far=RIGHT), T).kind == NEITHER
+        assert world_model_kind(LAW, RunEvidence(0.999, kicks, {}, far=RIGHT), T).kind == NEITHER
 
 
 @given(

@@ -10,7 +10,7 @@ import worldmodel
 from orbits.dataset import open_dataset
 from orbits.force_samples import ForceSamples
 from worldmodel.cli import main
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 
 SMALL = {"d_model": 16, "n_layers": 1, "steps": 6, "batch_tokens": 64, "accelerator": "cpu"}
 
@@ -43,7 +43,8 @@ def test_a_model_trained_in_memory_is_the_one_trained_on_disk(run, model, few_or
     assert loaded.record.identity == model.record.identity
     assert loaded.step == model.step == 6
     assert (
-        Source(open_dataset(few_orbits)).facts.fingerprint == Source(few_orbits).facts.fingerprint
+        DatasetSource(open_dataset(few_orbits)).facts.fingerprint
+        == DatasetSource(few_orbits).facts.fingerprint
     )
 
 

@@ -18,7 +18,7 @@ from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
 from worldmodel.optimizers import StackedMuon, make_optimizers, set_learning_rates
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel, threads
 
@@ -138,7 +138,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_state(
 def test_on_a_cpu_it_is_the_plain_loop_to_the_bit(few_orbits, tmp_path):
     train(few_orbits, SMALL, out=tmp_path / "run")
     with threads(1):
-        record, state, _ = training._prepare(Source(few_orbits), SMALL, 0, on_gpu=False)
+        record, state, _ = training._prepare(DatasetSource(few_orbits), SMALL, 0, on_gpu=False)
         matrices = state.optimizers[0].param_groups[0]["params"]  # Muon's alone are cut
         numbers = []
         for step in range(SMALL.steps):

@@ -77,9 +77,9 @@ def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):
 def test_a_perfect_model_drifts_nowhere(few_orbits, monkeypatch):
     """Rolled out by the law itself: the drifts and errors measure the model and nothing else."""
     from worldmodel.probes.errors import rollout_errors
-    from worldmodel.source import Source
+    from worldmodel.source import DatasetSource
 
-    chosen = Source(few_orbits).read(range(10))
+    chosen = DatasetSource(few_orbits).read(range(10))
     assert np.allclose(chosen.gm, GM_SUN)
     model = model_of()
     true = chosen.position[:, 5:15].astype(float)

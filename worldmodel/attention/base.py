@@ -110,10 +110,10 @@ class Visible:
             blocks.append(QueryGroup(slice(start, stop), slice(first, last), visible))
         return blocks
 
-    def rows(self, n_query: int, n_key: int, like: Tensor) -> "Rows":
+    def rows(self, n_query: int, n_key: int, like: Tensor) -> "ScoreRows":
         """All that a kind may know of the rows, with the device and dtype of `like`."""
         number = torch.arange(1, n_query + 1, device=like.device) + self.query_offset
-        return Rows(
+        return ScoreRows(
             seen=self.mask(n_query, n_key, like.device),
             count=self.count(n_query, n_key, like.device).to(like.dtype)[:, None],
             number=number.to(like.dtype)[:, None],
@@ -121,7 +121,7 @@ class Visible:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class ScoreRows:
     """What a kind may know of the rows of scores."""
 
     seen: Bool[Tensor, "query key"] | None
@@ -188,7 +188,7 @@ class Attention(nn.Module, abc.ABC):
         self,
         q: Float[Tensor, "batch head query d_head"],
         k: Float[Tensor, "batch head key d_head"],
-        rows: Rows,
+        rows: ScoreRows,
     ) -> tuple[Float[Tensor, "batch head query d_head"], Float[Tensor, "batch head key d_head"]]:
         """Queries and keys whose product is the score; by default q·k/√d."""
         return q * (1 / math.sqrt(self.d_head)), k
@@ -215,7 +215,7 @@ class Attention(nn.Module, abc.ABC):
 
     @abc.abstractmethod
     def normalise(
-        self, scores: Float[Tensor, "... query key"], rows: Rows
+        self, scores: Float[Tensor, "... query key"], rows: ScoreRows
     ) -> Float[Tensor, "... query key"]:
         """The weights, zero where a key is not seen."""
 

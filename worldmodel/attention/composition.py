@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize, scaled_dot_product_attention, softplus
 
-from worldmodel.attention.base import Attention, Rows, Visible, widened
+from worldmodel.attention.base import Attention, ScoreRows, Visible, widened
 from worldmodel.attention.dense import SoftplusAttention, row_offset, smallest_kept
 from worldmodel.attention.specs import Composed
 
@@ -34,14 +34,14 @@ class Composition(Attention):
         scale = self.scale if self.parts.scale == "learned" else FIRST_SCALE
         return q * (scale * count.log()).to(q.dtype), k
 
-    def prepare(self, q: Tensor, k: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+    def prepare(self, q: Tensor, k: Tensor, rows: ScoreRows) -> tuple[Tensor, Tensor]:
         return super().prepare(*self._scaled(q, k, rows.count), rows)
 
-    def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
+    def normalise(self, scores: Tensor, rows: ScoreRows) -> Tensor:
         weights = self._first(scores, rows)
         return weights if self.parts.sharpen is None else self._sharpened(weights, rows)
 
-    def _first(self, scores: Tensor, rows: Rows) -> Tensor:
+    def _first(self, scores: Tensor, rows: ScoreRows) -> Tensor:
         """The map and the norm: in l1 every N cancels."""
         name, l1 = self.parts.map, self.parts.norm == "l1"
         if name == "exp" and l1:
@@ -60,7 +60,7 @@ class Composition(Attention):
         mapped = torch.where(empty, rows.hide(torch.ones_like(mapped), 0.0), mapped)
         return mapped / mapped.sum(-1, keepdim=True)
 
-    def _sharpened(self, weights: Tensor, rows: Rows) -> Tensor:
+    def _sharpened(self, weights: Tensor, rows: ScoreRows) -> Tensor:
         """relu(A·N − O)^p, divided by the row's sum.
 
         A·N has the mean 1 over the keys that a row sees, so ReLU empties a row only where all its A

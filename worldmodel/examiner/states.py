@@ -10,7 +10,7 @@ from orbits.forces import ForceLaw
 
 
 @dataclass(frozen=True)
-class Motion:
+class StateRange:
     """States of motion at one place: ranges of speed and direction.
 
     speed: over the local circular one.
@@ -25,14 +25,14 @@ DENSITY = "any"
 """The states that every share refers to: distance log-uniform over those of training, speed uniform
 from 0 to 2 circular ones, direction uniform."""
 FAMILIES = {
-    DENSITY: Motion((0.0, 2.0), (0.0, np.pi)),
-    "at rest": Motion((0.0, 0.05), (0.0, np.pi)),
-    "inward": Motion((0.25, 1.4), (np.pi, np.pi)),
-    "outward": Motion((0.25, 1.4), (0.0, 0.0)),
-    "slow": Motion((0.25, 0.75), (np.pi / 2, np.pi / 2)),
-    "circular": Motion((0.75, 1.25), (np.pi / 2, np.pi / 2)),
-    "fast": Motion((1.25, 2.0), (np.pi / 2, np.pi / 2)),
-    "unbound": Motion((1.5, 2.0), (0.0, np.pi)),
+    DENSITY: StateRange((0.0, 2.0), (0.0, np.pi)),
+    "at rest": StateRange((0.0, 0.05), (0.0, np.pi)),
+    "inward": StateRange((0.25, 1.4), (np.pi, np.pi)),
+    "outward": StateRange((0.25, 1.4), (0.0, 0.0)),
+    "slow": StateRange((0.25, 0.75), (np.pi / 2, np.pi / 2)),
+    "circular": StateRange((0.75, 1.25), (np.pi / 2, np.pi / 2)),
+    "fast": StateRange((1.25, 2.0), (np.pi / 2, np.pi / 2)),
+    "unbound": StateRange((1.5, 2.0), (0.0, np.pi)),
 }
 """Families that only add tests: some have no share of the density at all, such as exactly radial
 motion. Bound orbits of moderate eccentricity contain only the circular ones."""

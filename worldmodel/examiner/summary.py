@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orbits.whole_field import Part, Terms, WholeField, fitted_field
+from orbits.whole_field import FieldPart, Terms, WholeField, fitted_field
 from worldmodel.examiner.answers import RIGHT, Answers, Share
 from worldmodel.examiner.pasts import FOREIGN, OWN, PASTS
 from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS, ROLLED
@@ -25,7 +25,7 @@ VISITORS = "from outside"
 
 
 @dataclass(frozen=True)
-class Cell:
+class StateCell:
     """A range of distance (au) and of speed (in circular ones), in one direction."""
 
     start: float
@@ -94,13 +94,13 @@ class Examination:
     rolled: Share
     horizon: int
     outside: dict[str, Share]
-    cells: tuple[Cell, ...]
+    cells: tuple[StateCell, ...]
     field_error: float
     field_right: float
     kick_field_error: float | None
     remainder: float
     unevenness: float
-    parts: dict[str, Part]
+    parts: dict[str, FieldPart]
     grain: float = 0.0
     pull: float = 0.0
     rounding: float = 0.0
@@ -113,7 +113,7 @@ class Examination:
 
 
 def summary(
-    answers: Answers, world: World, seed: int, parts: Mapping[str, Part] | None = None
+    answers: Answers, world: World, seed: int, parts: Mapping[str, FieldPart] | None = None
 ) -> Examination:
     """The numbers of a table.
 
@@ -141,7 +141,7 @@ def summary(
         field = fitted_field(terms, known.acceleration, np.random.default_rng(seed))
     else:
         own = terms.coefficients(known.acceleration)
-        found = {n: Part(size, parts[n].half_width) for n, size in terms.sizes(own).items()}
+        found = {n: FieldPart(size, parts[n].half_width) for n, size in terms.sizes(own).items()}
         field = WholeField(found, world.law, own, terms.scale)
     left = _against(known, field)
     spin = known.position[:, 0] * known.velocity[:, 1] - known.position[:, 1] * known.velocity[:, 0]
@@ -189,7 +189,7 @@ def _asked(shares: Mapping[str, Share]) -> dict[str, Share]:
     return {name: share for name, share in shares.items() if share.states}
 
 
-def cells(states: Answers) -> Iterator[Cell]:
+def cells(states: Answers) -> Iterator[StateCell]:
     """Distance, speed and direction together."""
     ends = np.quantile(states.r, np.linspace(0, 1, CELL_PLACES + 1))
     place = np.searchsorted(ends[1:-1], states.r)
@@ -203,7 +203,7 @@ def cells(states: Answers) -> Iterator[Cell]:
         of &= (inner <= outward) & (outward <= outer)
         if of.any():
             ranges = float(ends[number]), float(ends[number + 1]), slow, fast, name
-            yield Cell(*ranges, states.share(of))
+            yield StateCell(*ranges, states.share(of))
 
 
 def _median(values: np.ndarray) -> float | None:

@@ -20,7 +20,7 @@ from worldmodel.probes.acceleration import finite_step_corrected, implied_accele
 from worldmodel.probes.setting import ExperimentConfig
 from worldmodel.probes.states import Arcs, Orbits, kicked, read_orbits, undisturbed
 from worldmodel.probes.subject import Subject
-from worldmodel.source import Data, DataFacts, Source, Trajectories, spread
+from worldmodel.source import Data, DataFacts, DatasetSource, Trajectories, spread
 
 
 class Experiment:
@@ -40,7 +40,7 @@ class Experiment:
         control = CONTROLS[config.control]
         self.config = config
         self.trained_on = trained_on
-        self.source = Source(data)
+        self.source = DatasetSource(data)
         self.trained = model.for_world(self.facts)
         self.model: Subject = control.network(self.trained, config.seed)
         self.known_law: ForceLaw | None = known_law(self.facts.law)
@@ -95,16 +95,16 @@ class Experiment:
         count = self.model.first_unseen(source.facts) or source.facts.orbits
         return source.read(spread(0, count, 2000)).position[:, :, 0]
 
-    def _training_source(self) -> Source | None:
+    def _training_source(self) -> DatasetSource | None:
         if self.trained_on is not None:
-            return Source(self.trained_on)
+            return DatasetSource(self.trained_on)
         known = self.trained.training_facts
         if known is not None and known.fingerprint == self.facts.fingerprint:
             return self.source
         path = self.trained.trained_on
         if path is None or not Path(path).exists():
             return None
-        source = Source(path)
+        source = DatasetSource(path)
         return source if known is None or known.fingerprint == source.facts.fingerprint else None
 
     @property

@@ -11,7 +11,7 @@ from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
 from worldmodel.kick import kicked_at, turned_at_random
-from worldmodel.source import DataFacts, Source, Trajectories
+from worldmodel.source import DataFacts, DatasetSource, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Orbits:
         return varies(self.trajectories.gm)
 
 
-def read_orbits(source: Source, numbers: np.ndarray) -> Orbits:
+def read_orbits(source: DatasetSource, numbers: np.ndarray) -> Orbits:
     """Some orbits of a data set; ValueError if it holds more than two visible bodies."""
     facts = source.facts
     two = facts.system == "barycentric"

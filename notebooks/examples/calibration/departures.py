@@ -33,7 +33,7 @@ import worldmodel
 from orbits.forces import known_law
 from symreg.experiments.verdict import (
     NEWTONIAN,
-    Evidence,
+    RunEvidence,
     far_gates,
     model_gates,
     world_model_kind,
@@ -124,7 +124,7 @@ def judged(force: Force, world: World, data: object) -> dict[str, object]:
     )
     kick_r2, r2 = kicks.metrics["kick_r2"], orbit.metrics["r2"]
     law = symreg.recover(kicks, seeds=2)
-    evidence = Evidence(r2, kick_r2, orbit.metrics, {"held-out orbits": r2}, far)
+    evidence = RunEvidence(r2, kick_r2, orbit.metrics, {"held-out orbits": r2}, far)
     kind = world_model_kind(law, evidence, THRESHOLDS)
     gates = model_gates(law, kick_r2, {}, THRESHOLDS, beyond)
     names = dict.fromkeys(g.name for g in (*kind.newtonian, *gates) if g.passed is False)

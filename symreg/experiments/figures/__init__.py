@@ -4,9 +4,9 @@ Every `plot_...` function draws on the given Axes and returns it.
 """
 
 from orbits.registry import Registry
-from symreg.experiments.figures.base import RunFigure, Shown
+from symreg.experiments.figures.base import FigureData, RunFigure
 
-__all__ = ["FIGURES", "RunFigure", "Shown"]
+__all__ = ["FIGURES", "FigureData", "RunFigure"]
 
 FIGURES: Registry[RunFigure] = Registry(
     "symreg.experiments.figures",

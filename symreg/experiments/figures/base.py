@@ -21,7 +21,7 @@ Law = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Shown:
+class FigureData:
     """The content of a run's figures.
 
     Attributes:
@@ -58,8 +58,8 @@ class RunFigure:
 
     name: str
     caption: str
-    draw: Callable[[Shown], Figure | None]
-    states: Callable[[Shown], Any] | None = None
+    draw: Callable[[FigureData], Figure | None]
+    states: Callable[[FigureData], Any] | None = None
 
 
 def panels(count: int, width: float = 12.0, height: float = 4.0) -> tuple[Figure, Any]:

@@ -12,11 +12,11 @@ from orbits.options import checked
 from orbits.palette import COLORS, LEGEND
 from orbits.plot import labelled
 from orbits.statistics import r_squared
-from symreg.experiments.figures.base import RunFigure, Shown, panels
+from symreg.experiments.figures.base import FigureData, RunFigure, panels
 from worldmodel.controls import CONTROLS
 
 
-def draw(shown: Shown) -> Figure | None:
+def draw(shown: FigureData) -> Figure | None:
     """A line for the model and for each kicked control."""
     kicked = {n: table for n, table in shown.tables.items() if "steps_since_kick" in table}
     if not kicked:

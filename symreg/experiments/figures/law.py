@@ -14,9 +14,9 @@ from orbits.plot import labelled, plain_ticks
 from orbits.statistics import varies
 from symreg.experiments.figures.base import (
     Curve,
+    FigureData,
     Law,
     RunFigure,
-    Shown,
     curve,
     label,
     reference_curve,
@@ -31,7 +31,7 @@ DASHED: dict[str, Any] = {"linewidth": 1.6, "linestyle": (0, (4, 2))}
 """The recovered formula, over the line of the true law."""
 
 
-def draw(shown: Shown) -> Figure | None:
+def draw(shown: FigureData) -> Figure | None:
     """Kicked states, or the first that there are."""
     if not shown.sources or not shown.relative:
         return None

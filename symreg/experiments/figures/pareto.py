@@ -2,11 +2,11 @@
 
 from matplotlib.figure import Figure
 
-from symreg.experiments.figures.base import RunFigure, Shown, panels
+from symreg.experiments.figures.base import FigureData, RunFigure, panels
 from symreg.recovery.plot import plot_pareto_front
 
 
-def draw(shown: Shown) -> Figure | None:
+def draw(shown: FigureData) -> Figure | None:
     """Of kicked states, or the first that there are."""
     if not shown.sources:
         return None

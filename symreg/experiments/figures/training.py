@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 from orbits.options import checked
 from orbits.palette import COLORS
 from orbits.plot import labelled
-from symreg.experiments.figures.base import RunFigure, Shown, panels
+from symreg.experiments.figures.base import FigureData, RunFigure, panels
 
 
-def draw(shown: Shown) -> Figure | None:
+def draw(shown: FigureData) -> Figure | None:
     """One panel."""
     if shown.training.empty:
         return None

@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from symreg.experiments.figures.base import RunFigure, Shown, panels
+from symreg.experiments.figures.base import FigureData, RunFigure, panels
 from worldmodel.controls import CONTROLS
 from worldmodel.plot import LEVELS, map_edges, plot_validity
 
 
-def draw(shown: Shown) -> Figure | None:
+def draw(shown: FigureData) -> Figure | None:
     """A panel for the model, and one for the lookup that it has to beat."""
     if not shown.far:
         return None
@@ -22,7 +22,7 @@ def draw(shown: Shown) -> Figure | None:
     return figure
 
 
-def states(shown: Shown) -> Any:
+def states(shown: FigureData) -> Any:
     """The same for the page's own script, which says the states under a pointer."""
     return {
         "levels": LEVELS,

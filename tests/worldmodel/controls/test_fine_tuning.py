@@ -9,7 +9,7 @@ import worldmodel
 from worldmodel.cli import main
 from worldmodel.probes.finetune import fine_tune
 from worldmodel.probes.readouts.transfer import Transfer
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 
 SMALL = {"labelled": 150, "few": 30, "points": 150, "steps": 300, "batch_tokens": 256}
 
@@ -59,7 +59,7 @@ def data():
 
 def test_the_input_of_the_last_layer_is_read_and_the_module_stays(data):
     predictor = made(scale=2.0)
-    model = worldmodel.load_predictor(predictor).for_world(Source(data).facts)
+    model = worldmodel.load_predictor(predictor).for_world(DatasetSource(data).facts)
     before = {name: p.clone() for name, p in predictor.module.named_parameters()}
     backbone = model.backbone("this")
     assert backbone.width == 24

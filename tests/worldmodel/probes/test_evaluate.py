@@ -6,7 +6,7 @@ import pytest
 import orbits
 import worldmodel
 from orbits.units import GM_SUN
-from worldmodel.own_predictor import Function
+from worldmodel.own_predictor import FunctionPredictor
 
 DT = 0.008
 
@@ -22,7 +22,7 @@ def stoermer(x):
 
 def test_roll_outs_of_any_predictor():
     held_out = orbits.generate(orbits=30, samples=64, simulator="kepler", seed=5)
-    exact = worldmodel.probe(Function(stoermer, 2), held_out, readout="evaluate").metrics
+    exact = worldmodel.probe(FunctionPredictor(stoermer, 2), held_out, readout="evaluate").metrics
     straight = worldmodel.probe(worldmodel.StraightLine(), held_out, readout="evaluate").metrics
     assert exact["error_1"] < 1e-4 < straight["error_1"]
     assert exact["error_16"] < straight["error_16"]

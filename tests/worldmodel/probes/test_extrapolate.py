@@ -14,7 +14,7 @@ from worldmodel.model import Network, Scales
 from worldmodel.objective import loss
 from worldmodel.probes.errors import segment_losses
 from worldmodel.probes.readouts.extrapolate import Extrapolate
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel
 
@@ -118,8 +118,10 @@ def test_what_cannot_be_asked_is_refused(study, model, factors, message):
 
 def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
     (run, _), data = study
-    asked, read = [], Source.read
-    monkeypatch.setattr(Source, "read", lambda self, i: asked.append(list(i)) or read(self, i))
+    asked, read = [], DatasetSource.read
+    monkeypatch.setattr(
+        DatasetSource, "read", lambda self, i: asked.append(list(i)) or read(self, i)
+    )
     losses_of(run, data, 1)
     assert asked == [[11]]  # a tenth of twelve orbits
 
@@ -127,7 +129,7 @@ def test_only_held_out_orbits_of_the_training_data_are_used(study, monkeypatch):
 def test_the_loss_of_a_length_is_the_mean_over_it(study):
     """Of the first C, 2 C, 4 C positions of orbits that were not trained on, each seen whole."""
     (run, _), data = study
-    model, source = WorldModel.load(run), Source(data)
+    model, source = WorldModel.load(run), DatasetSource(data)
     config, scales = model.network.config, model.record.scales
     positions = torch.from_numpy(source.read([11]).position)
     found = losses_of(run, data, 2, 4)

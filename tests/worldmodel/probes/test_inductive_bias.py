@@ -11,7 +11,7 @@ from orbits.forces import parse_law
 from worldmodel.probes import readouts
 from worldmodel.probes.config import ProbeConfig
 from worldmodel.probes.states import read_orbits, undisturbed
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 
 SMALL = "inductive_bias(datasets=4, examples=60, tests=80, steps=40)"
 FOLDER = Path(__file__).parents[3] / "notebooks" / "examples" / "referee" / "readouts"
@@ -43,7 +43,7 @@ def test_random_answers_do_neither(bias):
 
 
 def test_another_past_ends_in_the_same_state(few_orbits, bias):
-    source, dt, law = Source(few_orbits), 0.008, parse_law("newton")
+    source, dt, law = DatasetSource(few_orbits), 0.008, parse_law("newton")
     arcs = undisturbed(read_orbits(source, np.arange(10)), 8)
     orbit, time = np.arange(10), np.full(10, 12)
     random = np.random.default_rng(0)

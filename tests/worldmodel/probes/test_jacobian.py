@@ -9,7 +9,7 @@ from worldmodel.controls.law import law_jacobians
 from worldmodel.own_predictor import OfPositions
 from worldmodel.probes.readouts.jacobian import gradient, locality
 from worldmodel.probes.states import read_orbits, undisturbed
-from worldmodel.source import Source
+from worldmodel.source import DatasetSource
 from worldmodel.world_model import WorldModel
 
 DT = 0.008
@@ -45,7 +45,7 @@ def test_a_misjudged_velocity_does_not_show_as_a_force():
 @pytest.mark.parametrize("attention", ["softmax", "lssar"])
 def test_the_model_s_jacobians_are_its_derivatives(some_run, few_orbits, attention):
     model = WorldModel.load(some_run(few_orbits, attention=attention, context_length=4))
-    arcs = undisturbed(read_orbits(Source(few_orbits), np.arange(3)), 4)
+    arcs = undisturbed(read_orbits(DatasetSource(few_orbits), np.arange(3)), 4)
     found, _ = OfPositions(model).jacobians(arcs, np.array([0, 2]), np.array([5, 9]))
     assert found.shape == (2, 4, 2, 2)
     contexts = np.stack((arcs.seen[0, 2:6], arcs.seen[2, 6:10])).astype(np.float64)

@@ -7,13 +7,13 @@ the map for α = 1.5 with its exact threshold.
 import torch
 from torch import Tensor
 
-from worldmodel.attention.base import Attention, Rows
+from worldmodel.attention.base import Attention, ScoreRows
 
 
 class Entmax(Attention):
     """Weights relu(s/2 − τ)², with τ such that a row sums to one."""
 
-    def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
+    def normalise(self, scores: Tensor, rows: ScoreRows) -> Tensor:
         half = rows.hide(scores, -torch.inf) / 2
         with torch.no_grad():
             threshold = _threshold(half)

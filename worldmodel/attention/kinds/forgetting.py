@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from worldmodel.attention.base import Attention, Rows, Visible, of_queries, widened
+from worldmodel.attention.base import Attention, ScoreRows, Visible, of_queries, widened
 
 
 class Forgetting(Attention):
@@ -31,8 +31,8 @@ class Forgetting(Attention):
         q, k = widened(q) / math.sqrt(self.d_head), widened(k)
         return torch.cat((q, own, one(own)), dim=-1), torch.cat((k, one(kept), -kept), dim=-1), v
 
-    def prepare(self, q: Tensor, k: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+    def prepare(self, q: Tensor, k: Tensor, rows: ScoreRows) -> tuple[Tensor, Tensor]:
         return q, k
 
-    def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
+    def normalise(self, scores: Tensor, rows: ScoreRows) -> Tensor:
         return torch.softmax(rows.hide(scores, -torch.inf), dim=-1)

@@ -7,13 +7,13 @@ softmax (2025), arXiv:2504.20966.
 import torch
 from torch import Tensor
 
-from worldmodel.attention.base import Attention, Rows
+from worldmodel.attention.base import Attention, ScoreRows
 
 
 class Softpick(Attention):
     """Weights relu(eˢ − 1) / Σ|eˢ − 1|."""
 
-    def normalise(self, scores: Tensor, rows: Rows) -> Tensor:
+    def normalise(self, scores: Tensor, rows: ScoreRows) -> Tensor:
         scores = rows.hide(scores, 0.0)  # whose weight is 0
         largest = scores.detach().amax(-1, keepdim=True).clamp(min=0)
         # eˢ − 1 over e^largest, without the cancellation near 0

@@ -121,7 +121,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownOrbits:
     """The orbits that a run gives to a probe."""
 
     orbits: int
@@ -165,10 +165,10 @@ class ReadOut(Options, ABC):
                 words.append(f"{name}={' '.join(str(each).lower() for each in several)}")
         return f"{self.name}({', '.join(words)})" if words else self.name
 
-    def shown(self, held_out: int, context_length: int) -> Shown:
+    def shown(self, held_out: int, context_length: int) -> ShownOrbits:
         """The orbits that a run gives it: by default the held-out ones, of which there are so
         many."""
-        return Shown(held_out)
+        return ShownOrbits(held_out)
 
     @property
     def of_a_control(self) -> "ReadOut":

@@ -8,7 +8,7 @@ import numpy as np
 
 from worldmodel import probes
 from worldmodel.config import FromZero
-from worldmodel.probes.readouts.base import Reading, ReadOut, Shown, side_by_side
+from worldmodel.probes.readouts.base import Reading, ReadOut, ShownOrbits, side_by_side
 from worldmodel.source import require_long_enough
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Evaluate(ReadOut):
     steps: FromZero = 0
     """Length of the roll-outs; 0 means to the end of the orbits."""
 
-    def shown(self, held_out: int, context_length: int) -> Shown:
-        return Shown(min(held_out, 100))  # more are slow, and hardly change the medians
+    def shown(self, held_out: int, context_length: int) -> ShownOrbits:
+        return ShownOrbits(min(held_out, 100))  # more are slow, and hardly change the medians
 
     @classmethod
     def draw(cls, reading: Reading, axes: "Axes") -> "Axes":

@@ -8,7 +8,7 @@ import numpy as np
 from orbits.options import OptionError
 from worldmodel import probes
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut, Shown, side_by_side
+from worldmodel.probes.readouts.base import Reading, ReadOut, ShownOrbits, side_by_side
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Extrapolate(ReadOut):
         if not self.factors:
             raise OptionError("factors", "is empty; give one or more.")
 
-    def shown(self, held_out: int, context_length: int) -> Shown:
+    def shown(self, held_out: int, context_length: int) -> ShownOrbits:
         samples = max(self.factors) * context_length + 1
         # each orbit is as long as many contexts
-        return Shown(min(held_out, 100), samples, seed=2_000_003)
+        return ShownOrbits(min(held_out, 100), samples, seed=2_000_003)
 
     def read(self, experiment: "probes.Experiment") -> Reading:
         """The loss at multiples of the training length.

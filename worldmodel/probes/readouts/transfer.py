@@ -16,7 +16,7 @@ from jaxtyping import Float
 from orbits.statistics import r_squared
 from worldmodel import probes
 from worldmodel.config import Count
-from worldmodel.probes.readouts.base import Reading, ReadOut, Shown
+from worldmodel.probes.readouts.base import Reading, ReadOut, ShownOrbits
 from worldmodel.probes.readouts.implied import report
 from worldmodel.targets import first_scored
 
@@ -48,8 +48,8 @@ class Transfer(ReadOut):
     batch_tokens: Count = 1024
     """Positions in each step."""
 
-    def shown(self, held_out: int, context_length: int) -> Shown:
-        return Shown(self.labelled + self.few, seed=3_000_003)
+    def shown(self, held_out: int, context_length: int) -> ShownOrbits:
+        return ShownOrbits(self.labelled + self.few, seed=3_000_003)
 
     def read(self, experiment: "probes.Experiment") -> Reading:
         """The fine-tuned model's force, as force samples.
