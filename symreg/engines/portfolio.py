@@ -8,8 +8,8 @@ best as guesses. All formulas are judged together. Of a wide table the families 
 matter.
 
 Where a law need not explain all (the field of a model, a few per cent off), a formula within that
-floor ends the search once products had their turn, and the largest expressions, which it could not
-tell apart, are left out.
+floor ends the search, and what it could not tell from others is left out: larger expressions, and
+other columns.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -157,8 +157,12 @@ class PortfolioEngine(Engine):
         yield (exact := RationalEngine(self.question, sparse=False)), lambda *_: False
         yield ExpressionsEngine(self.question, (small,)), is_final
         yield RationalEngine(self.question, after=exact), is_final
+        powers: ProjectionEngine | None = None
+        if floor:
+            yield (powers := ProjectionEngine(self.question, factors=False)), is_final
+            yield ProjectionEngine(self.question, sums=False, after=powers), explains_all
+            return
         yield (inside := _InProducts(self.question)), inside.explains
-        powers = None
         if columns <= FEW_COLUMNS:
             yield (powers := ProjectionEngine(self.question, factors=False)), is_final
             yield ExpressionsEngine(self.question, (medium,)), explains_all
@@ -166,8 +170,7 @@ class PortfolioEngine(Engine):
         if columns > FEW_COLUMNS:
             yield ExpressionsEngine(self.question, (medium,)), explains_all
         yield (about := _AboutMiddle(self.question)), about.explains
-        if not floor:
-            yield ExpressionsEngine(self.question, (large,)), explains_all
+        yield ExpressionsEngine(self.question, (large,)), explains_all
 
 
 class _Made(NamedTuple):
@@ -217,7 +220,7 @@ class _Inside(Engine):
         budget.watch.say(partial(str, told))
         own = [f"{self.name}{k}" for k in range(len(expressions))]
         engine = PortfolioEngine(self.question)
-        engine.most = len([*engine._families(len(own), budget.floor)]) - 1
+        engine.most = len([*engine._families(len(own))]) - 1
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), expressions, strict=True))
         formulas = [factor * each.expression.xreplace(places) for each in found]

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 import sympy
 
+from symreg.formulas.numbers import exact
 from symreg.projection.bases import Column, exponent_of
 from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting, polished
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
@@ -181,7 +182,7 @@ def expression_of(product: Product, target: Target, columns: Sequence[Column]) -
             inner = sympy.Add(*(sympy.Float(power * s) * h.expression for s, h in factor.terms))
             written.append(sympy.exp(inner))
             continue
-        inner = sympy.Add(*(_number(s) * h.expression for s, h in factor.terms))
+        inner = sympy.Add(*(exact(s) * h.expression for s, h in factor.terms))
         form = factor.shape.write(inner)
         parts.append((factor.values(), form, power, product.fixed[width + i]))
     for values, form, power, fixed in parts:
@@ -225,8 +226,3 @@ def _sign(
                     written[place] = sympy.Abs(written[place])
                 return float(np.sign(agreement))
     return None
-
-
-def _number(value: float) -> sympy.Expr:
-    """An inner constant: exact if it is a simple number."""
-    return sympy.nsimplify(value) if value in SIMPLE else sympy.Float(value)

@@ -159,12 +159,18 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
         search = Search(engine, spelt, watch, judging, read, problem.units, guard=guard)
         finding = find(problem, search)
         exhausted = engine.exhausted
-        nulls = {}
-        if config.null and config.form is None:
+        nulls, across = {}, problem.non_central
+        of_reference = guard.part(
+            "the conditions on the reference", lambda: law_gates(finding, across), []
+        )
+        of_any_law = guard.part("the conditions on a law", lambda: found_gates(finding, across), [])
+        # a control of what passes: where nothing does, it could only confirm that
+        passes = passed(of_reference) or _status(config, of_any_law) != "none"
+        if config.null and config.form is None and passes:
             watch.say(lambda: "search permuted targets, which no law explains", True)
             null = guard.part("the permuted targets", lambda: _permuted(problem, search), None)
             nulls = {"permuted": null} if null is not None else {}
-    result = _result(problem, config, finding, nulls, guard)
+    result = _result(problem, config, finding, (of_reference, of_any_law), nulls, guard)
     notes = [*result.notes, *guard.notes, *dict.fromkeys(engine.broken)]
     if watch.ended:
         notes.append(
@@ -190,8 +196,9 @@ def solve(problem: Problem, config: RecoverConfig, progress: Progress = quiet) -
 
 
 def _result(
-    problem: Problem, config: RecoverConfig, finding: Finding, nulls: dict[str, Null], guard: Guard
-) -> Recovery:
+    problem: Problem, config: RecoverConfig, finding: Finding, own: tuple[list[Gate], list[Gate]],
+    nulls: dict[str, Null], guard: Guard,
+) -> Recovery:  # fmt: skip
     """What was found, as numbers; a part that cannot be computed is left out."""
 
     def shown(what: str, step: Callable[[], T], unknown: U) -> T | U:
@@ -200,14 +207,10 @@ def _result(
     law, grouped, evidence = finding.law, finding.grouped, finding.evidence
     reference = finding.reference.spec if finding.reference else None
     verdict, raw = finding.comparison.verdict, None if grouped else finding.raw
-    constant, across = finding.constant, problem.non_central
-    of_reference = guard.part(
-        "the conditions on the reference", lambda: law_gates(finding, across), ()
-    )
-    of_any_law = guard.part("the conditions on a law", lambda: found_gates(finding, across), ())
+    constant = finding.constant
     controls = [null_gate(PERMUTED, null) for null in nulls.values()]
     controls += [*problem.gates, *guard.gates]
-    gates, gates_of_any = (*of_reference, *controls), (*of_any_law, *controls)
+    gates, gates_of_any = ((*gates, *controls) for gates in own)
     shortest = shown(
         "the shortest way to write it",
         lambda: grouped.expression if grouped else simplest(law.expression, problem.samples),
@@ -267,7 +270,7 @@ def _result(
         rows_used=finding.rows,
         rows_left_out=int(finding.outliers.sum()),
         groups=problem.samples.n_effective,
-        non_central=across,
+        non_central=problem.non_central,
         error_floor=finding.floor,
         notes=shown(
             "the notes",
