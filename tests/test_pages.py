@@ -611,6 +611,7 @@ def test_what_is_said_of_the_published_recipe_is_in_its_table():
 PROTOCOLS = runpy.run_path(str(ROOT / "notebooks" / "examples" / "information" / "protocols.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "protocol",
     [
@@ -628,6 +629,7 @@ def test_the_table_of_what_could_have_shown_newton_is_what_its_script_prints(pro
     assert rows[PROTOCOLS["PROTOCOLS"].index(protocol)] == PROTOCOLS["row"](protocol)
 
 
+@pytest.mark.slow
 def test_what_the_page_says_beside_that_table_is_printed_too():
     page = (LOG / "information.md").read_text()
     printed = "\n".join(PROTOCOLS["facts"]())
@@ -642,6 +644,7 @@ def test_what_the_page_says_beside_that_table_is_printed_too():
         assert said in page
 
 
+@pytest.mark.slow
 def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     """Its tables to the letter, and every share and area of its text."""
     folder = ROOT / "notebooks" / "examples" / "referee"

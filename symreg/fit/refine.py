@@ -66,7 +66,7 @@ class Law:
         form: skeleton with free constants `_c0`, `_c1`, ...
         constants: their fitted values.
         mean_square: of the samples' residuals.
-        smooth: the part of it smooth in a feature (`symreg.fit.smooth`).
+        smooth: the part of it smooth in a feature (`symreg.fit.noise.smooth_mean_square`).
         nodes: complexity charged.
         source: the engine, or `named-laws`.
         seed: of the search that found it.

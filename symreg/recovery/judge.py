@@ -2,8 +2,8 @@
 
 A law counts as recovered from a table if its structure is the reference's (sympy), its constants
 and free exponents are near the truth where known, it predicts held-out groups, the acceleration is
-central, most seeds agree on it, and permuted targets yield no law. Models are judged in
-`symreg.experiments.verdict`.
+central, most resamples of the groups select it again, and permuted targets yield no law. Models are
+judged in `symreg.experiments.verdict`.
 """
 
 from symreg.fit.refine import CLEARLY_BETTER

@@ -27,7 +27,7 @@ class Thresholds:
     third_law: float = 0.15
     """Largest rms of m1 a1 + m2 a2, relative to that of m1 a1."""
     agreement: float = 0.8
-    """Smallest fraction of the searches that must find the law."""
+    """Smallest fraction of the resamples of the groups that must select the law again."""
     held_out_ratio: float = 3.0
     """Largest rms error of a law on held-out groups, relative to the error of its fit."""
     range_ratio: float = 5.0

@@ -123,7 +123,7 @@ def searched(
 ) -> list[LawFit]:
     """Formulas that the engines find for the free curve, fitted with the masses.
 
-    Those of `known` families are tried too: their exponents may be simple ones.
+    Those of the given families are tried too: their exponents may be simple ones.
     """
     samples = _samples(equations, curve)
     if samples is None:

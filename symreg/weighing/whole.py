@@ -47,7 +47,7 @@ def require_possible(config: WeighConfig) -> None:
 def whole_motion(
     system: System, law: ForceLaw, masses: Sequence[Mass], config: WeighConfig, watch: Watch
 ) -> Whole:
-    """LawFit the whole motion, with any extras requested beside the observed bodies.
+    """Fit the whole motion, with any extras requested beside the observed bodies.
 
     The masses are initial values, with the noise of each body's positions.
 

@@ -93,7 +93,13 @@ def test_even_rows_tell_more_points_than_laws_have_numbers_at_any_noise_that_sho
         assert points_told(law, samples) >= 6
 
 
-@pytest.mark.parametrize(("count", "spread"), [(2, 0), (2, 0.01), (3, 0), (4, 0), (5, 0)])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("count", "spread"),
+    [(2, 0.01), (5, 0), *(pytest.param(count, 0, marks=SLOW) for count in (2, 3, 4))],
+)
 def test_any_numbers_at_a_few_values_of_a_feature_are_no_law(count, spread):
     rng = np.random.default_rng([count, 5])
     x, place = levels(rng, count, spread)

@@ -13,7 +13,7 @@ from symreg.fit.uncertainty import constant_intervals
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
-DRAWS, ROWS = 100, 100
+DRAWS, FEW_DRAWS, ROWS = 100, 30, 100
 LINE = (2.0, 1.0)
 
 
@@ -36,6 +36,8 @@ def slopes():
         law = fit_form("a*x + b", samples)
         for name, known in (("known", True), ("scatter", False)):
             found[name].append(orthogonal(law, samples, known).intervals[0])
+        if draw >= FEW_DRAWS:
+            continue
         rng = np.random.default_rng(draw)
         found["ignored"].append(constant_intervals(refit_law(law, samples), samples, 0.0, rng)[0])
     return found
@@ -55,7 +57,7 @@ def test_a_slope_with_errors_on_both_axes_is_not_biased_and_covered(slopes, name
 def test_a_slope_is_too_flat_by_what_theory_says_where_errors_are_ignored(slopes):
     flat = np.mean([each.value for each in slopes["ignored"]])
     share = 0.3**2 / (9 / 12 + 0.3**2)  # of the variance of x
-    assert flat == pytest.approx(LINE[0] * (1 - share), abs=3 * 0.07 / np.sqrt(DRAWS))
+    assert flat == pytest.approx(LINE[0] * (1 - share), abs=3 * 0.07 / np.sqrt(FEW_DRAWS))
     held = np.mean([each.low <= LINE[0] <= each.high for each in slopes["ignored"]])
     assert held < 0.5
 

@@ -16,6 +16,7 @@ from worldmodel.controls import lookups
 SMALL = {
     "orbits": 60, "held_out_orbits": 80, "samples": 64, "simulator": "kepler", "search_seeds": 2,
     "sources": ("orbit", "kicked"), "controls": ("injected",), "workers": 1, "readouts": (),
+    "engine": "rational",
 }  # fmt: skip
 DT = 0.008
 

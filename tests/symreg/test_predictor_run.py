@@ -99,7 +99,8 @@ def test_a_relative_path_in_ones_own_file_is_from_where_the_command_is_typed(
     (tmp_path / "step.txt").write_text("0.008")
     monkeypatch.chdir(tmp_path)
     words = "run --model mine.py:kept --out run --orbits 40 --samples 48 --simulator kepler "
-    words += "--sources orbit --controls injected --readouts evaluate --search-seeds 1 --json"
+    words += "--sources orbit --controls injected --readouts evaluate --search-seeds 1 "
+    words += "--engine rational --json"
     assert main(words.split()) == 0
     assert json.loads(capsys.readouterr().out)["sources"]["orbit"]["r2"] > 0.99
     page = (tmp_path / "run" / "report.html").read_text()

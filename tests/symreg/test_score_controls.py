@@ -60,8 +60,8 @@ def evidence(world, control):
     [
         ("injected", NEWTONIAN),
         ("keplerian", KEPLERIAN),
-        ("parrot", PARROT),
-        ("untrained", NEITHER),
+        pytest.param("parrot", PARROT, marks=pytest.mark.slow),
+        pytest.param("untrained", NEITHER, marks=pytest.mark.slow),
     ],
 )
 def test_each_control_gets_its_word(world, control, kind):

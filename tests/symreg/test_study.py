@@ -164,6 +164,7 @@ def small(**keys):
     base = {
         "simulator": "kepler", "orbits": 16, "samples": 32, "steps": 10, "d_model": 16,
         "search_seeds": 1, "sources": ["kicked"], "controls": [], "readouts": ["evaluate"],
+        "engine": "rational",
     }  # fmt: skip
     return {"name": "small", "question": "Does it run?", "base": base, **keys}
 

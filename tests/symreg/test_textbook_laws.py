@@ -50,10 +50,12 @@ def test_newton_is_recognised_by_a_real_header():
     m, M, r = rng.uniform(1, 9, (3, 120))
     table = pd.DataFrame({"mass one [kg]": m, "mass two [kg]": M, "distance [m]": r})
     table["Force [N]"] = 6.674e-11 * m * M / r**2 * (1 + 0.01 * rng.standard_normal(120))
-    found = recover(table, target="Force [N]", features=list(table)[:3], null=False)
+    found = recover(
+        table, target="Force [N]", features=list(table)[:3], null=False, engine="projection"
+    )
     assert found.forms == ("Newton's law of gravitation",)
     assert "the form and the units of Newton's law of gravitation" in found.explanation
     plain = table.set_axis(["p", "q", "s", "W"], axis=1)
     plain["W"] = 6.674e-11 * m * M / r**2
-    found = recover(plain, target="W", features="p,q,s", null=False)
+    found = recover(plain, target="W", features="p,q,s", null=False, engine="projection")
     assert found.forms == ("Newton's law of gravitation", "Coulomb's law")
