@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import sympy
 
+from orbits.expressions import in_range
 from symreg.engines.base import (
     Availability,
     Budget,
@@ -223,7 +224,7 @@ class _Inside(Engine):
         engine.most = len([*engine._families(len(own))]) - 1
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), expressions, strict=True))
-        formulas = [factor * each.expression.xreplace(places) for each in found]
+        formulas = [in_range(factor * each.expression.xreplace(places)) for each in found]
         self._found = pareto_front(formulas, X, y, names, seed, self.name, self.question, True)
         return self._found
 

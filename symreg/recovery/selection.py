@@ -491,7 +491,7 @@ def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:
 
     own, least = terms(law), law.criterion(n, floor) + CLEARLY_BETTER
     others = [each for each in pool if each != law]
-    return own > 2 and all(
+    return own > 1 and all(
         terms(each) <= own and (terms(each) == own or each.criterion(n, floor) > least)
         for each in others
     )

@@ -219,7 +219,12 @@ def test_what_a_family_hands_on_is_not_searched_again(monkeypatch):
 @pytest.mark.slow
 def test_functions_of_years_are_found_as_functions_of_years_since_the_middle():
     year = np.linspace(1990, 2024, 200)
-    for y in (2 * np.sin(0.9 * year + 0.4) + 7, 4 * np.exp(-((year - 2008.2) ** 2) / 8)):
+    for y in (
+        2 * np.sin(0.9 * year + 0.4) + 7,
+        4 * np.exp(-((year - 2008.2) ** 2) / 8),
+        4.2 / (1 + np.exp(-(year - 2004) / 3.1)),
+        2.3 * np.exp(-(year - 1990) / 7.7) + 0.9,
+    ):
         (pool,) = PortfolioEngine().search_all(year[:, None], y, ["year"], [0], Budget())
         best = min(pool, key=lambda each: each.loss)
         off = evaluate(best.expression, ["year"], year[:, None]) - y
