@@ -154,6 +154,7 @@ class Engine:
         versions: of what it runs outside Python, after a search.
         broken: which of its parts broke off, and why.
         exhausted: what a search went through without omission, and found nothing exact in.
+        cut_short: whether the time ended a search in which nothing explained the rows.
     """
 
     name: ClassVar[str]
@@ -165,6 +166,7 @@ class Engine:
         self.versions: dict[str, str] = {}
         self.exhausted: tuple[str, ...] = ()
         self.broken: tuple[str, ...] = ()
+        self.cut_short = False
 
     @classmethod
     def availability(cls) -> Availability:

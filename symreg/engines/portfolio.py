@@ -86,7 +86,7 @@ class PortfolioEngine(Engine):
 
         Negative targets are searched with the other sign: logarithms are of positive numbers.
         """
-        sign = -1 if np.all(y < 0) else 1
+        sign, self.cut_short = -1 if np.all(y < 0) else 1, False
 
         def signed(pool: Sequence[Candidate]) -> list[Candidate]:
             return [replace(each, expression=sign * each.expression) for each in pool]
@@ -121,10 +121,9 @@ class PortfolioEngine(Engine):
                 enough = enough or any(each.loss <= budget.floor**2 for each in pool)
             if found and (enough or suffices(best[0].expression, X, y, names)):
                 return [signed(pool)]
-            if pool and budget.watch.over:
-                return [signed(pool)]
             # even of a time that is over something comes: the projection has lines at least
-            if budget.watch.over and isinstance(engine, ProjectionEngine):
+            if budget.watch.over and (pool or isinstance(engine, ProjectionEngine)):
+                self.cut_short = not (best and is_final(best[0].expression, X, y, names))
                 return [signed(pool)]
         self.families = len(families) + 1
         guesses = tuple(in_full(candidate.expression) for candidate in best)

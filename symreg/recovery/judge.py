@@ -66,11 +66,11 @@ def _values(evidence: Evidence) -> list[Gate]:
 
 
 def _cut_short(finding: Finding) -> list[Gate]:
-    """A sum whose last term still pays is the beginning of a longer one; untried are rivals."""
+    """What a search cut short did not try may be the law, or a rival."""
     gates, longer = [], "a longer --time-limit"
     if finding.cut_short:
-        asked = f"longer sums tried too: {longer}"
-        gates.append(stated("search went on", False, asked, "ended while each further term paid"))
+        asked = f"all families searched: {longer}"
+        gates.append(stated("search went on", False, asked, "cut short at its limit"))
     if finding.untried:
         asked = f"all formulas beside it tried: {longer}"
         gates.append(stated("neighbours", False, asked, "some left at the limit"))

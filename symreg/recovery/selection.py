@@ -137,7 +137,8 @@ class Finding:
         rivals: the same as text, with their shares of the posterior.
         forms: the law's constants in every group, if groups have their own; then other forms so.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
-        cut_short: whether the search ended at its limit, and one more term may have paid.
+        cut_short: whether the search ended at its limit, with families to go or where one more
+            term may have paid.
         untried: whether formulas beside it were left untried at the limit.
         rows: in the law's last fit.
         outliers: (row of the table,) whether it was left out.
@@ -284,7 +285,7 @@ def _chosen(
         pool = merged_by_form(exact)
     pool.sort(key=lambda law: law.criterion(n, floor))
     law, pool = for_many_rows(pool, samples, floor, shortened)
-    cut_short = search.watch.ended and last_term_pays(law, pool, n, floor)
+    ended = search.watch.ended and last_term_pays(law, pool, n, floor)
     partings: dict[Law, Parting] = {}
     if not floor:
         rest = pool[:200]
@@ -320,7 +321,7 @@ def _chosen(
         laws=(law, *ranked[1:]),
         rivals=rivals,
         saved=saved,
-        cut_short=cut_short,
+        cut_short=ended or search.engine.cut_short,
         untried=judging.ended,
     )  # fmt: skip
 

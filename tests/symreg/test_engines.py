@@ -87,6 +87,15 @@ def test_what_a_law_need_not_explain_ends_a_search_and_leaves_out_larger_express
     ]  # fmt: skip
 
 
+def test_a_search_that_time_ends_in_a_family_says_so():
+    x = np.random.default_rng(0).uniform(0.5, 3, (60, 1))
+    noise = np.random.default_rng(1).normal(size=60)
+    for y, seconds, cut in ((2 / x[:, 0] ** 2, 60, False), (noise, 1e-3, True)):
+        engine = PortfolioEngine()
+        engine.search_all(x, y, ["x"], [0], Budget(watch=Watch(seconds)))
+        assert engine.cut_short == cut
+
+
 @pytest.mark.parametrize(
     "law",
     [lambda m, b: m / np.sqrt(1 - b**2), lambda m, b: m * np.sqrt((1 + b) / (1 - b))],
