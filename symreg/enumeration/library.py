@@ -14,7 +14,8 @@ import numpy as np
 import sympy
 
 from symreg.enumeration.tree import BINARY as OPERATIONS
-from symreg.enumeration.tree import COLUMN, FUNCTIONS, POWER, SCALE, SHIFT, Tree
+from symreg.enumeration.tree import COLUMN, POWER, SCALE, SHIFT, Tree
+from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.watch import Watch
 
 STEEP = 1e9
@@ -51,7 +52,7 @@ class Unary:
     def values(self, values: np.ndarray) -> np.ndarray:
         """(entry, row) of its parts' values."""
         if self.function:
-            return np.asarray(FUNCTIONS[self.kind][0](-values if self.negative else values))
+            return np.asarray(FUNCTIONS[self.kind].value(-values if self.negative else values))
         if self.kind == SHIFT:
             return values + self.number
         return self.number * values if self.kind == SCALE else values**self.number

@@ -7,18 +7,11 @@ from itertools import count
 import numpy as np
 import sympy
 
+from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.numbers import exact
 from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program, ProgramRows
 
 ONE, SCALE, SHIFT, POWER = "one", "scale", "shift", "power"
-FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
-    "sin": (np.sin, sympy.sin),
-    "cos": (np.cos, sympy.cos),
-    "tan": (np.tan, sympy.tan),
-    "exp": (np.exp, sympy.exp),
-    "log": (np.log, sympy.log),
-    "tanh": (np.tanh, sympy.tanh),
-}
 BINARY: dict[str, Callable] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
@@ -55,7 +48,7 @@ class Tree:
             return np.asarray(X[:, int(self.number)])
         parts = [part.values(X) for part in self.parts]
         if self.kind in FUNCTIONS:
-            return np.asarray(FUNCTIONS[self.kind][0](parts[0]))
+            return np.asarray(FUNCTIONS[self.kind].value(parts[0]))
         if self.kind in BINARY:
             return np.asarray(BINARY[self.kind](*parts))
         if self.kind == SCALE:
@@ -72,7 +65,7 @@ class Tree:
             return symbols[int(self.number)]
         parts = [part.written(symbols) for part in self.parts]
         if self.kind in FUNCTIONS:
-            return FUNCTIONS[self.kind][1](parts[0])
+            return FUNCTIONS[self.kind].write(parts[0])
         if self.kind in BINARY:
             return BINARY[self.kind](*parts)
         number = exact(self.number)

@@ -15,12 +15,12 @@ from sympy.printing.str import StrPrinter
 
 from orbits.expressions import SECONDS, in_range, is_beyond
 from orbits.time_limit import limited
+from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.program import (
     COLUMN,
     CONSTANT,
     NUMBER,
     OPAQUE,
-    RULES,
     Opaque,
     Program,
     ProgramRows,
@@ -308,7 +308,7 @@ def _add(expression: sympy.Expr, program: Program) -> int:
         return program.add("/", (whole, _add_all("*", under, program)))
     if expression.is_Add:
         return _add_all("+", [_add(part, program) for part in expression.args], program)
-    if type(expression).__name__ in RULES:
+    if type(expression).__name__ in FUNCTIONS:
         return program.add(type(expression).__name__, (_add(expression.args[0], program),))
     return _opaque(expression, program)
 

@@ -12,28 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Value = Any
-"""(row,) float64, or a number that all rows share."""
+from symreg.formulas.functions import FUNCTIONS, Value
+
 Slopes = dict[int, Value]
 """By the place of a constant."""
 
 NUMBER, COLUMN, CONSTANT, OPAQUE = "number", "column", "constant", "opaque"
-RULES: dict[str, tuple[Callable[[Value], Value], Callable[[Value, Value], Value]]] = {
-    "exp": (np.exp, lambda u, v: v),
-    "log": (np.log, lambda u, v: 1 / u),
-    "sqrt": (np.sqrt, lambda u, v: 0.5 / v),
-    "sin": (np.sin, lambda u, v: np.cos(u)),
-    "cos": (np.cos, lambda u, v: -np.sin(u)),
-    "tan": (np.tan, lambda u, v: 1 + v * v),
-    "sinh": (np.sinh, lambda u, v: np.cosh(u)),
-    "cosh": (np.cosh, lambda u, v: np.sinh(u)),
-    "tanh": (np.tanh, lambda u, v: 1 - v * v),
-    "asin": (np.arcsin, lambda u, v: 1 / np.sqrt(1 - u * u)),
-    "acos": (np.arccos, lambda u, v: -1 / np.sqrt(1 - u * u)),
-    "atan": (np.arctan, lambda u, v: 1 / (1 + u * u)),
-    "Abs": (np.abs, lambda u, v: np.sign(u)),
-}
-"""Functions, and their derivatives from the argument and the value."""
 CENTRAL = 1e-6
 """Relative step of a central difference, which costs half the digits of float64."""
 
@@ -119,11 +103,10 @@ class ProgramRows:
         if kind == OPAQUE:
             return self._compiled(of, constants)
         first, *rest = (nodes[place] for place in step.parts)
-        if kind in RULES:
-            value, slope = RULES[kind]
+        if kind in FUNCTIONS:
             u, inner = first
-            v = value(u)
-            return v, _times(inner, slope(u, v)) if inner else inner
+            v = FUNCTIONS[kind].value(u)
+            return v, _times(inner, FUNCTIONS[kind].slope(u, v)) if inner else inner
         for other in rest:
             first = COMBINED[kind](*first, *other)
         return first

@@ -3,15 +3,16 @@
 The scale of a scaled term is on a grid until a sum is polished.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import sympy
 
+from symreg.formulas.functions import FUNCTIONS, Function
 from symreg.projection.bases import (
     Argument,
     Column,
@@ -56,7 +57,7 @@ class ScaledTerm:
     """
 
     factor: Atom
-    function: "ScaledFunction"
+    function: Function
     argument: Argument
     scale: float
     of_target: ClassVar[bool] = False
@@ -71,7 +72,8 @@ class ScaledTerm:
     def slope(self) -> np.ndarray:
         """(row,) derivative by the scale."""
         h = self.argument.values
-        return np.asarray(self.function.slope(self.scale * h) * h * self.factor.values)
+        u = self.scale * h
+        return np.asarray(self.function.slope(u, self.function.value(u)) * h * self.factor.values)
 
     @property
     def expression(self) -> sympy.Expr:
@@ -89,13 +91,10 @@ class ScaledTerm:
         return replace(self, scale=scale)
 
 
-@dataclass(frozen=True)
-class ScaledFunction:
-    """A function of a free scale, its derivative, and the largest arguments to try."""
+class Grid(NamedTuple):
+    """A function, and the largest arguments to try."""
 
-    value: Callable[[np.ndarray], np.ndarray]
-    slope: Callable[[np.ndarray], np.ndarray]
-    write: Callable[[sympy.Expr], sympy.Expr]
+    function: Function
     reaches: np.ndarray
 
 
@@ -104,21 +103,15 @@ Term = Atom | ScaledTerm
 # steps of 1.4: between two of them an exponential differs by less than a polish covers
 _REACHES = np.geomspace(0.1, 30.0, 18)
 """From where an exponential is a straight line to where one row alone is left."""
-EXPONENTIAL = ScaledFunction(np.exp, np.exp, sympy.exp, np.concatenate([_REACHES, -_REACHES]))
+EXPONENTIAL = Grid(FUNCTIONS["exp"], np.concatenate([_REACHES, -_REACHES]))
 """Of either sign."""
-WAVES = tuple(
-    # 0.7 radians: a wave and its neighbour keep a correlation of 0.9 over the rows
-    ScaledFunction(value, slope, write, np.arange(1.0, 60.0, 0.7))
-    for value, slope, write in (
-        (np.sin, np.cos, sympy.sin),
-        (np.cos, lambda u: -np.sin(u), sympy.cos),
-    )
-)
+# 0.7 radians: a wave and its neighbour keep a correlation of 0.9 over the rows
+WAVES = tuple(Grid(FUNCTIONS[name], np.arange(1.0, 60.0, 0.7)) for name in ("sin", "cos"))
 """Of up to ten turns."""
 
 
 def scaled_terms(
-    columns: Sequence[Column], functions: Sequence[ScaledFunction], powers: Sequence[float] = (1.0,)
+    columns: Sequence[Column], grids: Sequence[Grid], powers: Sequence[float] = (1.0,)
 ) -> list[ScaledTerm]:
     """Functions of monomials, alone and times a power of a variable, simplest first; waves of
     variables."""
@@ -129,10 +122,10 @@ def scaled_terms(
     arguments.sort(key=lambda h: h.size)
     for factor, h in product(factors, arguments):
         if len(terms) < MOST_SCALED:
-            for function in functions:
-                if function is EXPONENTIAL or (h.variables, h.size) == (1, 1.0):
-                    scales = function.reaches / float(np.max(np.abs(h.values)))
-                    terms += [ScaledTerm(factor, function, h, float(s)) for s in scales]
+            for grid in grids:
+                if grid is EXPONENTIAL or (h.variables, h.size) == (1, 1.0):
+                    scales = grid.reaches / float(np.max(np.abs(h.values)))
+                    terms += [ScaledTerm(factor, grid.function, h, float(s)) for s in scales]
     return terms[:MOST_SCALED]
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 
+from symreg.formulas.functions import FUNCTIONS
+
 STEPS_PER_RADIAN = 3.0
 """Frequencies tried per radian of the argument's range."""
 MOST_RADIANS = 40.0
@@ -94,6 +96,12 @@ def _below_one(h: np.ndarray, size: float) -> np.ndarray:
     return np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.999]) / float(np.max(np.abs(h)))
 
 
+def _of(name: str, scales: Callable[[np.ndarray, float], np.ndarray]) -> Shape:
+    """A function of the table: of its logarithm the derivative is g'/g."""
+    value, slope, write = FUNCTIONS[name]
+    return Shape(name, value, lambda u: slope(u, v := value(u)) / v, write, scales)
+
+
 def _limited(u: np.ndarray) -> np.ndarray:
     return np.clip(u, -LARGEST_EXPONENT, LARGEST_EXPONENT)
 
@@ -129,12 +137,9 @@ SHAPES = (
         "exp + 1", lambda u: 1 + np.exp(_limited(u)), lambda u: 1 / (1 + np.exp(-_limited(u))),
         lambda u: sympy.exp(u) + 1, _around(0.03, 30, 14, (1.0,)), largest=5.0,
     ),
-    Shape("sin", np.sin, lambda u: 1 / np.tan(u), sympy.sin, _waves),
-    Shape("cos", np.cos, lambda u: -np.tan(u), sympy.cos, _waves),
-    Shape(
-        "tanh", np.tanh, lambda u: 2 / np.sinh(2 * _limited(u)), sympy.tanh,
-        _around(0.1, 10, 10, (1.0,)),
-    ),
+    _of("sin", _waves),
+    _of("cos", _waves),
+    _of("tanh", _around(0.1, 10, 10, (1.0,))),
     Shape(
         "log(1 + u)", lambda u: np.log1p(u), lambda u: 1 / ((1 + u) * np.log1p(u)),
         lambda u: sympy.log(1 + u), _around(0.01, 1e3, 16, (1.0,)),
@@ -143,8 +148,5 @@ SHAPES = (
         "log", lambda u: np.log(np.abs(u)), lambda u: 1 / (u * np.log(np.abs(u))), sympy.log,
         _logarithms, least=0.0,
     ),
-    Shape(
-        "asin", np.arcsin, lambda u: 1 / (np.arcsin(u) * np.sqrt(1 - u**2)), sympy.asin,
-        _below_one,
-    ),
+    _of("asin", _below_one),
 )  # fmt: skip
