@@ -111,6 +111,10 @@ class Search:
         """Those of the operators that the search is restricted to."""
         return [law for law in laws if self.engine.question.allows(law.expression)]
 
+    def fitting(self, laws: Sequence[Law], samples: Samples) -> list[Law]:
+        """Those that some units of their constants make consistent, if the columns have units."""
+        return _consistent(laws, samples, self.units) if self.units else [*laws]
+
     def guessed(self, samples: Samples) -> list[Law]:
         """The guesses, their constants fitted from one on."""
         laws = []
@@ -252,37 +256,19 @@ def _chosen(
     search: Search,
 ) -> Finding:  # fmt: skip
     """One formula of all, and its robustness."""
-    config, units, guard = search.config, search.units, search.guard
-    if units:
-        consistent = _consistent(laws, samples, units)
+    config, guard = search.config, search.guard
+    if not (consistent := search.fitting(laws, samples)):
         # the units may be wrong: better a formula without, and a note, than none
-        units = units if consistent else None
-        laws = consistent or laws
-        named = _consistent(named, samples, units) if units else named
+        search = replace(search, units=None)
+    laws, named = consistent or laws, search.fitting(named, samples)
     floor = effective_floor([*laws, *named], config.floor)
     errors, laws = errors_of(samples, laws, floor, noise=config.errors)
     samples, n = errors.of(samples), samples.n_effective
     best = sorted(laws, key=lambda law: law.criterion(n, floor))[:20]
     own = [simplified(law, samples, floor, snap=False) for law in best[:2]]
-    pool = search.allowed([simplified(law, samples, floor) for law in best])
-    if units:
-        pool = _consistent(pool, samples, units)
-    pool = merged_by_form([*pool, *laws, *(refit_law(law, samples) for law in named)])
     judging = Watch(search.judging)
-    if not floor:
-        # within a field's own error neighbours cannot be told apart
-        wider = guard.part(
-            "the formulas beside it",
-            lambda: widened(pool, samples, floor, search.allowed, watch=judging), pool,
-        )  # fmt: skip
-        pool = merged_by_form(wider)
-    if units:
-        pool = _consistent(pool, samples, units)
-    if floor < config.floor:
-        exact = guard.part(
-            "the exponents", lambda: with_told_exponents(pool, samples, floor), pool
-        )  # fmt: skip
-        pool = merged_by_form(exact)
+    pool = _pool(best, [*laws, *(refit_law(law, samples) for law in named)], samples, floor, search,
+                 judging)  # fmt: skip
     pool.sort(key=lambda law: law.criterion(n, floor))
     law, pool = for_many_rows(pool, samples, floor, shortened)
     ended = search.watch.ended and last_term_pays(law, pool, n, floor)
@@ -324,6 +310,29 @@ def _chosen(
         cut_short=ended or search.engine.cut_short,
         untried=judging.ended,
     )  # fmt: skip
+
+
+def _pool(
+    best: Sequence[Law], others: Sequence[Law], samples: Samples, floor: float, search: Search,
+    judging: Watch,
+) -> list[Law]:  # fmt: skip
+    """What is chosen from: the best simplified, the others, their neighbours; each form once."""
+    simple = search.allowed([simplified(law, samples, floor) for law in best])
+    pool = merged_by_form([*search.fitting(simple, samples), *others])
+    if not floor:
+        # within a field's own error neighbours cannot be told apart
+        wider = search.guard.part(
+            "the formulas beside it",
+            lambda: widened(pool, samples, floor, search.allowed, watch=judging), pool,
+        )  # fmt: skip
+        pool = merged_by_form(wider)
+    pool = search.fitting(pool, samples)
+    if floor < search.config.floor:
+        exact = search.guard.part(
+            "the exponents", lambda: with_told_exponents(pool, samples, floor), pool
+        )  # fmt: skip
+        pool = merged_by_form(exact)
+    return pool
 
 
 def _form(text: str, samples: Samples, search: Search) -> Finding:
@@ -492,7 +501,7 @@ def last_term_pays(law: Law, pool: Sequence[Law], n: int, floor: float) -> bool:
 
     own, least = terms(law), law.criterion(n, floor) + CLEARLY_BETTER
     others = [each for each in pool if each != law]
-    return own > 1 and all(
+    return own > 2 and all(
         terms(each) <= own and (terms(each) == own or each.criterion(n, floor) > least)
         for each in others
     )
