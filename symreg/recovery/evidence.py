@@ -18,13 +18,13 @@ from symreg.fit.expansions import (
     points_told,
     smooth_probability,
 )
-from symreg.fit.noise import LARGEST, hump_probability, misfit_probability, smooth_mean_square
+from symreg.fit.noise import hump_probability, misfit_probability, smooth_mean_square
 from symreg.fit.predictable import MOST_COLUMNS, predictable
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
-from symreg.formulas.precision import DOUBLE, error_left, is_single, rounding
+from symreg.formulas.precision import error_left, is_single, rounding
 from symreg.recovery.thresholds import THRESHOLDS
 
 EXACT, NOISELESS = 1e-11, 1e-6
@@ -226,8 +226,3 @@ def _without_the_worst(squares: np.ndarray) -> float:
     """Mean of squares without the worst hundredth."""
     # one wild row is no failure
     return float(np.mean(np.sort(squares)[: max(1, int(np.ceil(0.99 * len(squares))))]))
-
-
-def misfit_allowed(floor: float) -> float:
-    """Rms smooth misfit that a floor explains."""
-    return max(LARGEST * floor, DOUBLE)

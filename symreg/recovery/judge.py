@@ -6,9 +6,11 @@ central, most resamples of the groups select it again, and permuted targets yiel
 judged in `symreg.experiments.verdict`.
 """
 
+from symreg.fit.noise import LARGEST
 from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
-from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence, misfit_allowed
+from symreg.formulas.precision import DOUBLE
+from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence
 from symreg.recovery.gates import Gate, agreeing, at_least, finite, share, stated, times, within
 from symreg.recovery.result import Null, Recovery
 from symreg.recovery.selection import RESAMPLES, Finding
@@ -132,9 +134,13 @@ def _misfit(finding: Finding) -> list[Gate]:
     if chance is None:
         told = stated(name, None, f"p at least {least:g}", "too few rows or groups to tell")
         return gates or [told]
-    if chance < least and evidence.misfit <= misfit_allowed(finding.floor):
-        text = f"p {chance:.2g}, but within the error floor of {finding.floor:.1%}"
-        return [stated(name, True, f"p at least {least:g}, or within the floor", text), *gates]
+    # without a floor the misfit seen may be another than the one measured: all that is left counts
+    floor = finding.floor
+    left, allowed = (evidence.misfit, LARGEST * floor) if floor else (evidence.error, DOUBLE)
+    if chance < least and left <= allowed:
+        text = f"within the error floor of {floor:.1%}" if floor else "what is left is rounding"
+        asked = f"p at least {least:g}, or within the floor"
+        return [stated(name, True, asked, f"p {chance:.2g}, but {text}"), *gates]
     return [Gate(name, chance >= least, finite(chance), least, kind="chance"), *gates]
 
 

@@ -61,10 +61,13 @@ def test_what_is_not_measured_is_not_passed_and_another_power_refuses():
 
 
 def test_a_misfit_within_the_floor_is_said_to_be():
-    def judged_by(misfit):
-        evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit)
-        return law_gates(replace(finding(), evidence=evidence), 0.0)[-1]
+    def judged_by(misfit, floor=0.02, error=0.01):
+        evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit, error=error)
+        return law_gates(replace(finding(), evidence=evidence, floor=floor), 0.0)[-1]
 
     assert judged_by(1e-6).passed
     assert "within the error floor" in judged_by(1e-6).found
     assert not judged_by(1.0).passed
+    # a misfit that one measure sees and another has no size of
+    assert not judged_by(0.0, floor=0.0).passed
+    assert judged_by(0.0, floor=0.0, error=1e-12).passed
