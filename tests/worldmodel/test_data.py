@@ -10,7 +10,7 @@ import worldmodel.data
 from worldmodel.config import ModelConfig, TrainConfig
 from worldmodel.data import (
     Batches,
-    Source,
+    DatasetSource,
     mapped_positions,
     measure_scales,
     training_positions,
@@ -22,13 +22,13 @@ CONFIG = TrainConfig(context_length=3, batch_tokens=96)
 @pytest.mark.parametrize("kicked", [0.0, 0.5])
 def test_a_mapped_file_holds_the_same_orbits(few_orbits, monkeypatch, kicked):
     monkeypatch.setattr(worldmodel.data, "ORBITS_AT_ONCE", 7)
-    source, config = Source(few_orbits), replace(CONFIG, kicked=kicked)
+    source, config = DatasetSource(few_orbits), replace(CONFIG, kicked=kicked)
     inside = training_positions(source, range(36), config)
     assert torch.equal(mapped_positions(source, 36, config), inside)
 
 
 def test_every_context_is_a_piece_of_a_training_orbit(few_orbits):
-    source = Source(few_orbits)
+    source = DatasetSource(few_orbits)
     position = source.read(range(36)).position[:, :, 0]
     pieces = np.lib.stride_tricks.sliding_window_view(position, 4, axis=1).swapaxes(2, 3)
     known = {piece.tobytes() for piece in pieces.reshape(-1, 4, 2)}
@@ -40,7 +40,7 @@ def test_every_context_is_a_piece_of_a_training_orbit(few_orbits):
 
 
 def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
-    source, config = Source(few_orbits), replace(CONFIG, kicked=0.5)
+    source, config = DatasetSource(few_orbits), replace(CONFIG, kicked=0.5)
     plain = training_positions(source, range(36), CONFIG)
     kicked = training_positions(source, range(36), config)
     alone = training_positions(source, [5, 17], config)
@@ -51,7 +51,7 @@ def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
 
 
 def test_standardised_targets_have_unit_size(few_orbits):
-    position = Source(few_orbits).read(range(40)).position
+    position = DatasetSource(few_orbits).read(range(40)).position
     scales = measure_scales(position, ModelConfig(target="displacement"))
     step = np.diff(position, axis=1) / scales.target
     assert np.sqrt(np.mean(step**2)) == pytest.approx(1, rel=1e-3)
