@@ -65,15 +65,19 @@ class ScaledTerm:
     @cached_property
     def values(self) -> np.ndarray:
         """(row,) of the term; not finite where it is too large."""
-        values = self.function.value(self.scale * self.argument.values)
-        return np.asarray(values * self.factor.values)
+        return np.asarray(self._inner[1] * self.factor.values)
 
     @property
     def slope(self) -> np.ndarray:
         """(row,) derivative by the scale."""
-        h = self.argument.values
-        u = self.scale * h
-        return np.asarray(self.function.slope(u, self.function.value(u)) * h * self.factor.values)
+        by_argument = self.function.slope(*self._inner)
+        return np.asarray(by_argument * self.argument.values * self.factor.values)
+
+    @cached_property
+    def _inner(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row,) s·h, and the function of it."""
+        u = self.scale * self.argument.values
+        return u, self.function.value(u)
 
     @property
     def expression(self) -> sympy.Expr:

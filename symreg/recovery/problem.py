@@ -248,7 +248,8 @@ def of_user_table(source: Source, config: RecoverConfig) -> Problem:
     columns = {text: name for name, text in renamed.items()}
     values: tuple[str | int | float, ...] = ()
     if config.per_group:
-        _refuse(config, ("law",), "--per-group")
+        if config.law:
+            raise ValueError("--law cannot be given with --per-group; leave it out.")
         taken = (target, *features)
         samples, values = with_indicators(samples, read.table, config.per_group, taken)
         every = []  # each group has rows enough
@@ -282,7 +283,7 @@ def _renamings(renamed: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> UserTable:
-    """Those columns, plus groups and standard errors."""
+    """Those columns, the target first, plus groups and standard errors."""
     sigmas = _sigmas(config)
     numbers = (
         *names,
@@ -295,9 +296,9 @@ def _columns(source: Source, names: Sequence[str], config: RecoverConfig) -> Use
         config.seed,
         labels,
         config.bad_rows,
-        (config.target or "", sigma_column(config.sigma) or ""),
+        (names[0], sigma_column(config.sigma) or ""),
     )
-    return in_own_order(read, config.target or "", labels)
+    return in_own_order(read, names[0], labels)
 
 
 def _is_spelling(text: str, law: str | None) -> bool:
@@ -311,9 +312,3 @@ def _is_spelling(text: str, law: str | None) -> bool:
 def _third_law(unbalanced: float | None) -> Gate:
     most = THRESHOLDS.third_law
     return share("third law", unbalanced, most, "|m1 a1 + m2 a2| over |m1 a1|")
-
-
-def _refuse(config: RecoverConfig, options: tuple[str, ...], what: str) -> None:
-    given = [f"--{name.replace('_', '-')}" for name in options if getattr(config, name)]
-    if given:
-        raise ValueError(f"{' and '.join(given)} cannot be given with {what}; leave it out.")
