@@ -38,7 +38,7 @@ COMMANDS = {
     "run": f"symreg run --out {{out}}/run {' '.join(RUN)}",
     "study": "symreg study {study} --out {out}/study --workers 1",
 }
-KILLS = {"generate": 15, "train": 6, "run": 3, "study": 3}
+KILLS = {"generate": 6, "train": 3, "run": 2, "study": 2}
 CLOCK = {"seconds", "processor_seconds", "sha256"}
 """Names of JSON's members that hold times, or checksums of files that do."""
 LOGS = {"logs", "figures", "report.html", "results.csv", "results.parquet"}
@@ -115,8 +115,11 @@ def command_of(tmp_path_factory):
     return command
 
 
-@pytest.mark.parametrize("whole_group", [True, False], ids=["all", "parent-alone"])
-@pytest.mark.parametrize("name", COMMANDS)
+# workers that outlive the command are there only where it has some
+@pytest.mark.parametrize(
+    ("name", "whole_group"),
+    [*((name, True) for name in COMMANDS), ("generate", False), ("run", False)],
+)
 def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(
     name, whole_group, command_of, tmp_path
 ):
@@ -139,7 +142,7 @@ def test_killed_at_random_moments_it_ends_as_if_nothing_had_happened(
             if not whole_group:
                 time.sleep(1.0)  # the others notice, and end
     assert started(command_of(name, place)).wait() == 0
-    assert hits >= KILLS[name] // 3
+    assert hits >= KILLS[name] // 2
     first, second = contents(whole), contents(place)
     assert first.keys() == second.keys()
     assert apart(first, second) == []

@@ -86,7 +86,7 @@ def test_a_table_in_another_form_has_the_same_law(number):
     rng = np.random.default_rng([86, number])
     table = drawn([*LAWS][number], rng)
     first = recovered(table)
-    for kind in VARIANTS:
+    for kind in rng.permutation(VARIANTS)[:3]:
         other, *back = varied(kind, table, rng)
         second = recovered(other)
         assert same(first, second, table, *back), (kind, first.expression, second.expression)
