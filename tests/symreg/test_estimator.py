@@ -36,12 +36,22 @@ WEIGHTS = (
 )
 
 
-# a limit in which no machine searches anything: what is found in a longer one depends on its speed
-@parametrize_with_checks([LawRegressor(**QUICK | {"timeout_in_seconds": 0.02})])
-def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
+def keeps(estimator, check):
     if check.func.__name__ == "check_sample_weight_equivalence_on_dense_data":
         pytest.xfail(WEIGHTS)  # at once: the check itself takes longer than all others together
     check(estimator)
+
+
+@parametrize_with_checks([LawRegressor(form="a + b*x0", null=False)])
+def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
+    keeps(estimator, check)
+
+
+# a limit in which no machine searches anything: what is found in a longer one depends on its speed
+@pytest.mark.slow
+@parametrize_with_checks([LawRegressor(**QUICK | {"timeout_in_seconds": 0.02})])
+def test_it_keeps_every_rule_of_scikit_learn_when_it_searches(estimator, check):
+    keeps(estimator, check)
 
 
 def test_standard_errors_and_groups_are_routed_to_it(monkeypatch):
