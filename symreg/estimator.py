@@ -33,6 +33,8 @@ from symreg.recovery.user_table import LEAST_ROWS
 
 BINARY, UNARY = ("+", "-", "*", "/"), ("sqrt", "square", "exp", "log", "sin", "cos")
 """Operators of the one kind where only those of the other are given."""
+HANDED_ON = ("law", "errors", "form", "seeds", "null")
+"""Options that `recover` takes as they are."""
 
 
 @dataclass(eq=False, repr=False)
@@ -183,16 +185,12 @@ class LawRegressor(RegressorMixin, BaseEstimator):
             table,
             features=tuple(self._names),
             engine=self._engine(),
-            law=self.law,
+            **{name: getattr(self, name) for name in HANDED_ON},
             operators=() if binary is None and unary is None else operators,
             guesses=tuple(self.guesses or ()),
-            errors=self.errors,
-            form=self.form,
             sigma_of=self.sigma_of or (),
             units=self._units(options["target"]),
-            seeds=self.seeds,
             time_limit=self.timeout_in_seconds,
-            null=self.null,
             seed=seed,
             **options,
         )

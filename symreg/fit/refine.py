@@ -104,12 +104,11 @@ class Law:
 
     @property
     def constant_names(self) -> tuple[str, ...]:
-        """The user's names, or c1, c2, ... (k1, ... beside a feature called c1)."""
-        if self.names:
-            return self.names
+        """The user's, a named law's behind c, or c1, c2, ... (k1, ... beside a feature c1)."""
         count, taken = len(self.constants), {s.name for s in self.form.free_symbols}
-        lists = (tuple(f"{letter}{i + 1}" for i in range(count)) for letter in "ckab")
-        return next(names for names in lists if not taken & set(names))
+        numbered = (tuple(f"{letter}{i + 1}" for i in range(count)) for letter in "ckab")
+        lists = (self.names, ("c", *self.parameters) * bool(self.parameters), *numbered)
+        return next(each for each in lists if len(each) == count and not taken & set(each))
 
     def values(self, samples: Samples) -> np.ndarray:
         """(row,) predictions."""

@@ -93,6 +93,12 @@ class Samples:
         """(row, feature) the measured columns."""
         return self.X[:, : len(self.features)]
 
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Lowest and highest value of each measured column."""
+        columns = zip(self.features, self.measured.T, strict=True)
+        return {name: (float(column.min()), float(column.max())) for name, column in columns}
+
     @cached_property
     def ranks(self) -> np.ndarray:
         """(feature, row) the rows in the order of each measured column."""

@@ -208,10 +208,8 @@ def _chosen(
     for each in joint:
         best.setdefault(grouped[each].base, each)
     partings = _partings(law, list(best.values()), grouped, samples)
-    laws_in_order, rivals = rivals_of(list(best.values()), n, floor, partings)
-    rivals = tuple(
-        replace(rival, expression=grouped[each].form)
-        for each, rival in zip(laws_in_order, rivals, strict=True)
+    laws_in_order, rivals = rivals_of(
+        list(best.values()), n, floor, partings, lambda law: grouped[law].form
     )
     base = grouped[law].base
     agreeing = agreeing_with(
@@ -333,8 +331,8 @@ def every_group(
         misfit_p=min((p for p in chances if p is not None), default=None),
     )
     return replace(
-        found, law=law, forms=(grouped,), samples=samples, rows=len(samples.y), evidence=evidence,
-        intervals=intervals, covariance=covariance,
+        found, law=law, forms=(grouped,), samples=samples, rows_used=len(samples.y),
+        evidence=evidence, intervals=intervals, covariance=covariance,
     ), prediction  # fmt: skip
 
 

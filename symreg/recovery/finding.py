@@ -86,7 +86,7 @@ def find(problem: Problem, search: Search, to_read: bool = True) -> Finding:
         every = samples if problem.every is None else problem.every
         fitted = guard.part("the fit to all rows", lambda: _every_row(every, found), whole)
     law = guard.part("the fit to all rows", lambda: refit_law(selected, fitted), selected)
-    found = replace(found, law=law, rows=len(fitted.y))
+    found = replace(found, law=law, rows_used=len(fitted.y))
     if found.r2 >= THRESHOLDS.least_r2:
         unknown = replace(found, comparison=Comparison(UNDECIDED, "the comparison failed."))
         found = guard.part("the comparison", lambda: _compared(found, references, asked), unknown)
@@ -128,7 +128,7 @@ def _with_intervals(
     law = found.law
     if found.samples.spread is not None:
         return replace(found, **vars(orthogonal(law, found.samples, known)))
-    intervals = constant_intervals(law, fitted, found.floor, rng)
+    intervals = constant_intervals(law, fitted, found.error_floor, rng)
     return replace(found, intervals=intervals, covariance=covariance(law, fitted, intervals))
 
 
@@ -139,7 +139,7 @@ def _with_exponents(found: Finding, known: bool, rng: np.random.Generator) -> Fi
     if samples.X.shape[1] > 50 or not usable(samples):
         return found
     if samples.spread is None:
-        exponents = exponent_intervals(samples, found.floor, rng)
+        exponents = exponent_intervals(samples, found.error_floor, rng)
     else:
         exponents = orthogonal_exponents(samples, known)
     truths = reference.exponents(samples) if reference else {}
@@ -221,14 +221,14 @@ def _outliers(found: Finding, samples: Samples, other: Finding | None = None) ->
     others = [] if other is None else [other]
     if found.grouped is None:
         laws = [*found.laws[:JUDGES], *(each.law for each in others)]
-        return outliers(laws, samples, found.floor)
+        return outliers(laws, samples, found.error_floor)
     forms = [*found.forms[:JUDGES], *(each.forms[0] for each in others)]
     grouped = {law.joint(samples): law for law in forms}
 
     def again(law: Law, rows: Samples) -> Law:
         return refit_grouped(grouped[law], rows).joint(rows)
 
-    return outliers(list(grouped), samples, found.floor, again)
+    return outliers(list(grouped), samples, found.error_floor, again)
 
 
 def _every_row(samples: Samples, found: Finding) -> Samples:
@@ -297,26 +297,11 @@ def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]
 
 def _with_r2(found: Finding, prediction: np.ndarray, held_out: Samples, known: bool) -> Finding:
     """With R², and that of the logarithms; rows count by their errors if these are known."""
-    if known:
-        return replace(found, r2_linear=_weighted_r2(prediction, held_out), r2_log=None)
-    linear, log = r_squared(prediction, held_out.y), _log_r2(prediction, held_out.y)
-    return replace(found, r2_linear=linear, r2_log=log)
-
-
-def _weighted_r2(prediction: np.ndarray, held_out: Samples) -> float:
-    """R² with every row weighted by one over its variance."""
-    assert held_out.errors is not None  # for the type checker: asked for such samples only
-    weight = held_out.errors**-1.0
-    middle = np.sum(weight**2 * held_out.y) / np.sum(weight**2)
-    rest = np.sum((weight * (held_out.y - prediction)) ** 2)
-    value = 1 - rest / np.sum((weight * (held_out.y - middle)) ** 2)
-    return float(value) if np.isfinite(value) else -np.inf
-
-
-def _log_r2(prediction: np.ndarray, y: np.ndarray) -> float | None:
-    if np.any(y <= 0) or not np.all(prediction > 0):
-        return None
-    return r_squared(np.log(prediction), np.log(y))
+    y, log = held_out.y, None
+    weights = held_out.errors**-2.0 if known and held_out.errors is not None else None
+    if not known and np.all(y > 0) and np.all(prediction > 0):
+        log = r_squared(np.log(prediction), np.log(y))
+    return replace(found, r2_linear=r_squared(prediction, y, weights), r2_log=log)
 
 
 def _compared(found: Finding, references: Sequence[Reference], asked: bool) -> Finding:
@@ -325,11 +310,7 @@ def _compared(found: Finding, references: Sequence[Reference], asked: bool) -> F
         none = Comparison(DIFFERENT, "there is no reference law in these features.")
         return replace(found, reference=None, comparison=none)
     samples = found.samples
-    domain = {
-        name: (float(column.min()), float(column.max()))
-        for name, column in zip(samples.names, samples.X.T, strict=True)
-        if np.all(column > 0)
-    }
+    domain = {name: ends for name, ends in samples.ranges.items() if ends[0] > 0}
     formula = _tied(found.law)
     limit = THRESHOLDS.exponent_margin, COMPARING
     answers = [

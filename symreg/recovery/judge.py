@@ -135,7 +135,7 @@ def _misfit(finding: Finding) -> list[Gate]:
         told = stated(name, None, f"p at least {least:g}", "too few rows or groups to tell")
         return gates or [told]
     # without a floor the misfit seen may be another than the one measured: all that is left counts
-    floor = finding.floor
+    floor = finding.error_floor
     left, allowed = (evidence.misfit, LARGEST * floor) if floor else (evidence.error, DOUBLE)
     if chance < least and left <= allowed:
         text = f"within the error floor of {floor:.1%}" if floor else "what is left is rounding"

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import sympy
@@ -84,6 +85,7 @@ class Search:
         every_group: rows of all groups, if forms are searched in a part of them: these choose.
         guard: of the steps after the searches.
         known: candidates of an earlier search, with other rows.
+        reason: why its engine was chosen.
     """
 
     engine: Engine
@@ -95,6 +97,7 @@ class Search:
     every_group: Samples | None = None
     guard: Guard = field(default_factory=Guard)
     known: Sequence[Candidate] = ()
+    reason: str = ""
 
     def candidates(self, rows: Samples) -> list[Candidate]:
         """Those of all seeds, as far as the watch leaves time."""
@@ -132,7 +135,7 @@ class Finding:
     Attributes:
         law: as it was fitted last.
         samples: the rows by which it is judged.
-        floor: relative error that bought nothing.
+        error_floor: relative error that bought nothing.
         errors: what the target's errors were taken for.
         agreeing: of `RESAMPLES` draws of groups, those that select it again.
         raw: the best that an engine proposed, refitted, nothing snapped; None if it proposed none.
@@ -144,7 +147,7 @@ class Finding:
         cut_short: whether the search ended at its limit, with families to go or where one more
             term may have paid.
         untried: whether formulas beside it were left untried at the limit.
-        rows: in the law's last fit.
+        rows_used: in the law's last fit.
         outliers: (row of the table,) whether it was left out.
         intervals: of the law's constants, in order.
         covariance: (constant, constant) of these; of many groups (group, constant, constant).
@@ -162,7 +165,7 @@ class Finding:
 
     law: Law
     samples: Samples
-    floor: float
+    error_floor: float
     # how it was selected
     errors: ErrorModel = field(default_factory=ErrorModel)
     agreeing: int = 0
@@ -175,7 +178,7 @@ class Finding:
     cut_short: bool = False
     untried: bool = False
     # its last fit, to all rows
-    rows: int = 0
+    rows_used: int = 0
     outliers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     intervals: Sequence[Estimate] = ()
     covariance: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -354,19 +357,21 @@ def _consistent(laws: Sequence[Law], samples: Samples, units: Mapping[str, Unit]
     x + 1 is a length there, and so is that of exp(-x).
     """
 
-    def fits(law: Law) -> bool:
-        with contextlib.suppress(ValueError):
-            constant_units(law.form, units, units[samples.target])
-            return True
-        return False
-
     def ways(law: Law) -> Iterator[Law]:
         yield law
         yield freed(law, samples)
         yield freed(law, samples, ones=True)
 
-    every = (next(filter(fits, ways(law)), None) for law in laws)
+    fits = partial(units_of, samples=samples, units=units)
+    every = (next((way for way in ways(law) if fits(way) is not None), None) for law in laws)
     return [law for law in every if law is not None]
+
+
+def units_of(law: Law, samples: Samples, units: Mapping[str, Unit]) -> dict[str, Unit] | None:
+    """Units of a law's constants, by symbol; None if no units are consistent with the columns'."""
+    with contextlib.suppress(ValueError):
+        return constant_units(law.form, units, units[samples.target])
+    return None
 
 
 def _refitted(candidates: Sequence[Candidate], samples: Samples, guard: Guard) -> list[Law]:
@@ -518,8 +523,9 @@ def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:
 
 
 def rivals_of(
-    laws: Sequence[Law], n: int, floor: float, partings: Mapping[Law, Parting]
-) -> tuple[tuple[Law, ...], tuple[Rival, ...]]:
+    laws: Sequence[Law], n: int, floor: float, partings: Mapping[Law, Parting],
+    text: Callable[[Law], str] = lambda law: written(law.expression),
+) -> tuple[tuple[Law, ...], tuple[Rival, ...]]:  # fmt: skip
     """The selected formula, those as good, and the others, each by its share of the posterior.
 
     Args:
@@ -527,6 +533,7 @@ def rivals_of(
         n: rows that count.
         floor: relative error that no formula need explain.
         partings: where those as good depart from it.
+        text: of a law.
 
     Returns:
         The laws in that order, and the same as text.
@@ -542,7 +549,7 @@ def rivals_of(
         parting = partings.get(laws[i])
         rivals.append(
             Rival(
-                written(laws[i].expression), float(shares[i]), laws[i].nodes, parting is not None,
+                text(laws[i]), float(shares[i]), laws[i].nodes, parting is not None,
                 parting.at if parting else {}, parting.difference if parting else None,
             )
         )  # fmt: skip

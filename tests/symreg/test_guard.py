@@ -11,7 +11,7 @@ import sympy
 import symreg
 from symreg.engines.base import Candidate
 from symreg.formulas.expressions import symbol
-from symreg.recovery import by_group, finding, recover, selection
+from symreg.recovery import by_group, finding, record, recover, selection
 from symreg.recovery.guard import Guard
 from symreg.recovery.selection import Search
 
@@ -27,8 +27,8 @@ BEFORE = {
     "select_by_group", "asdict", "replace", "field", "dataclass", "versions", "as_json",
     "searched_groups", "of_groups", "weighed", "sharp", "outlying_rows", "group_parts", "recover",
     "unjudged", "finite", "passed", "stated", "symbol", "constant_symbol", "fit_form",
-    "_hardly_worded", "label_columns", "_force_samples", "_parts", "null_gate", "_status",
-    "_result",
+    "label_columns", "_force_samples", "_parts", "null_gate", "status_of", "part", "record",
+    "_on_the_search", "_copied",
 }  # fmt: skip
 """What runs before the search, only looks values up, or calls nothing but guarded steps."""
 rng = np.random.default_rng(0)
@@ -74,7 +74,7 @@ def recovered(path, **options):
 
 def steps():
     """Every function that the modules of a recovery call."""
-    for module in (recover, finding, selection, by_group):
+    for module in (recover, record, finding, selection, by_group):
         for name, value in vars(module).items():
             own = inspect.isfunction(value) and (value.__module__ or "").startswith("symreg")
             if own and name not in BEFORE and not name.startswith("__"):
@@ -82,7 +82,7 @@ def steps():
 
 
 STEPS = sorted({(module.__name__, name) for module, name in steps()})
-MODULES = {module.__name__: module for module in (recover, finding, selection, by_group)}
+MODULES = {module.__name__: module for module in (recover, record, finding, selection, by_group)}
 
 
 def inject(monkeypatch, searched, place, number, path, **options):

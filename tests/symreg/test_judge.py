@@ -63,7 +63,7 @@ def test_what_is_not_measured_is_not_passed_and_another_power_refuses():
 def test_a_misfit_within_the_floor_is_said_to_be():
     def judged_by(misfit, floor=0.02, error=0.01):
         evidence = replace(finding().evidence, misfit_p=1e-9, misfit=misfit, error=error)
-        return law_gates(replace(finding(), evidence=evidence, floor=floor), 0.0)[-1]
+        return law_gates(replace(finding(), evidence=evidence, error_floor=floor), 0.0)[-1]
 
     assert judged_by(1e-6).passed
     assert "within the error floor" in judged_by(1e-6).found
