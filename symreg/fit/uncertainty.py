@@ -102,15 +102,20 @@ def constant_intervals(
     constants = np.array(law.constants)
     if not len(constants):
         return []
-    jacobian, residuals = slopes(law, samples)
+    jacobian, residuals = slopes(law.form, law.constants, samples)
     return _intervals(constants, jacobian, residuals, samples, floor, rng, draws)
 
 
-def slopes(law: Law, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
-    """(row, constant) derivatives of the residuals by the constants, and (row,) residuals."""
-    value, by_constant = on_rows(law.form, samples.names, samples.X).at(law.constants)
+def slopes(
+    form: sympy.Expr, constants: Sequence[float] | np.ndarray, samples: Samples
+) -> tuple[np.ndarray, np.ndarray]:
+    """(row, constant) derivatives of the residuals by the constants, and (row,) residuals.
+
+    Constants of each row are (constant, row).
+    """
+    value, by_constant = on_rows(form, samples.names, samples.X).at(constants)
     residuals, gain = samples.with_gain(np.broadcast_to(value, len(samples.y)))
-    jacobian = np.zeros((len(residuals), len(law.constants)))
+    jacobian = np.zeros((len(residuals), len(constants)))
     for place, slope in by_constant.items():
         jacobian[:, place] = gain * slope
     return jacobian, residuals
@@ -130,7 +135,7 @@ def covariance(law: Law, samples: Samples, intervals: Sequence[Estimate]) -> np.
     """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))
-    scaled, _ = scaled_columns(slopes(law, samples)[0])
+    scaled, _ = scaled_columns(slopes(law.form, law.constants, samples)[0])
     shape = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
     shape = shape / np.sqrt(np.maximum(np.outer(np.diag(shape), np.diag(shape)), TINY))
     width = np.array([each.half_width or 0.0 for each in intervals]) / STANDARD_ERRORS
