@@ -261,7 +261,7 @@ CONCEPTS = {
     ),
     "numbers fitted outside the one solver": (
         r"from scipy.optimize import",
-        {"fit": 3, "formulas": 1, "recovery": 1, "search": 1, "weighing": 2},
+        {"fit": 2, "formulas": 1, "recovery": 1, "search": 1, "weighing": 2},
     ),
     "numpy's warnings switched off beside the switch of the process": (
         r"np\.errstate\(",

@@ -18,9 +18,6 @@ from symreg.fit.uncertainty import slopes
 from symreg.formulas.expressions import constant_symbol, evaluate, named, symbol
 from symreg.search.polish import least_squares
 
-MOST_STEPS = 50
-"""Of Levenberg and Marquardt."""
-
 
 @dataclass(frozen=True)
 class GroupedLaw:
@@ -154,7 +151,7 @@ def refit_grouped(law: GroupedLaw, samples: Samples) -> GroupedLaw:
         normal = Arrowhead.of(shared, residuals.reshape(groups, -1), slopes)
         return -normal.solved(damping).reshape(len(damping), -1)
 
-    best = least_squares(evaluated, values.reshape(by_model), MOST_STEPS, step)
+    best = least_squares(evaluated, values.reshape(by_model), step_of=step)
     return replace(law, values=best.reshape(values.shape))
 
 

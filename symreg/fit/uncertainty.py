@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
 from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
@@ -26,6 +25,7 @@ from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Law, refitted
 from symreg.fit.samples import LEAST_GROUPS, Samples
 from symreg.formulas.expressions import on_rows
+from symreg.search.polish import least_squares
 
 DRAWS = 1000
 """Resamplings: 25 beyond either end of an interval."""
@@ -169,17 +169,18 @@ def _free_power(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Logarithm of the factor and exponents of a product of powers, (row,) residuals, and their
     (row, number) slopes."""
     monomial = fit_monomial(samples)
-    fitted = np.array([monomial.log_constant, *monomial.exponents])
+    start = np.array([[monomial.log_constant, *monomial.exponents]])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
 
-    def errors_at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        predicted = np.exp(design @ numbers)
+    def errors_at(numbers: np.ndarray, _: object = None) -> tuple[np.ndarray, np.ndarray]:
+        predicted = np.exp(numbers @ design.T)
         errors, gain = samples.with_gain(predicted)
-        return errors, np.nan_to_num(gain * predicted)[:, None] * design
+        return errors, np.nan_to_num(gain * predicted)[:, :, None] * design
 
-    if samples.deviations is not None:  # logarithms of what is low by chance count for too much
-        fitted = least_squares(lambda n: errors_at(n)[0], fitted, lambda n: errors_at(n)[1]).x
-    return fitted, *errors_at(fitted)
+    # logarithms of what is low by chance count for too much
+    fitted = least_squares(errors_at, start)
+    (errors,), (slopes,) = errors_at(fitted)
+    return fitted[0], errors, slopes
 
 
 def with_told_exponents(laws: Sequence[Law], samples: Samples, floor: float) -> list[Law]:

@@ -29,6 +29,8 @@ SETTLED = 1e-15
 """Relative change of numbers that is rounding."""
 PAID = 1e-10
 """Share of the sum of squares below which a step that pays is the last."""
+MOST_STEPS = 50
+"""Of a fit from a start that is not near: a dozen suffice where it converges."""
 WORST = 1e6
 """Residual where a model is not finite: above any logarithm of a float64."""
 RANK = 1e-13
@@ -46,7 +48,10 @@ def damped_step(residuals: np.ndarray, slopes: np.ndarray, damping: np.ndarray) 
 
 
 def least_squares(
-    evaluated: Evaluated, start: np.ndarray, steps: int, step_of: Step = damped_step
+    evaluated: Evaluated,
+    start: np.ndarray,
+    steps: int = MOST_STEPS,
+    step_of: Step = damped_step,
 ) -> np.ndarray:
     """The numbers of every model where its sum of squares is least, near where they start.
 
