@@ -9,7 +9,7 @@ the largest shift; it is added to the statistical part in quadrature.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,16 +119,6 @@ def slopes(
     for place, slope in by_constant.items():
         jacobian[:, place] = gain * slope
     return jacobian, residuals
-
-
-def central_slopes(
-    values: Callable[[np.ndarray], np.ndarray], place: np.ndarray, steps: np.ndarray
-) -> np.ndarray:
-    """(row, number) derivatives of (row,) values, by central differences."""
-    moves = np.diag(steps)
-    return np.column_stack(
-        [(values(place + move) - values(place - move)) / (2 * move.max()) for move in moves]
-    )
 
 
 def covariance(law: Law, samples: Samples, intervals: Sequence[Estimate]) -> np.ndarray:
