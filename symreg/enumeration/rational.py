@@ -19,7 +19,7 @@ from symreg.enumeration.model import UNFIT, FitTable, FittedFormula
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.watch import Watch
 from symreg.search.description import length
-from symreg.search.polish import least_squares
+from symreg.search.polish import least_squares, projected
 from symreg.search.scan import Scan
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
@@ -28,8 +28,6 @@ SAME_NATS = 0.1
 """Nats within which two descriptions are one: what rounding moves."""
 NO_MORE, MOST_TRIES = 1e-12, 4
 """Error that may be rounding, and quotients that leave no more whose numbers are looked at."""
-FITTED_STEPS = 40
-"""Of the fit as p/q."""
 REWEIGHTED = 5
 """Steps of weights by 1/q: each gains about two digits where q is of one sign."""
 MOST_NUMBERS, MOST_TERMS = 24, 7
@@ -177,24 +175,19 @@ def _sparse_polynomials(table: FitTable) -> list[Quotient]:
     p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
     columns = monomials(table.X, p).T / table.sigma
     scan = Scan(columns, table.y / table.sigma)
-    states, polynomials = scan.singles(BEAM), []
+    states, polynomials, one = scan.singles(BEAM), [], np.zeros((1, variables), dtype=int)
     # three rows for each number
     for _ in range(min(MOST_TERMS, rows // 3)):
-        fits = []
-        for state in states:
-            chosen = columns[list(state)].T
-            # all digits but two of rounding
-            solution, *_ = np.linalg.lstsq(chosen, table.y / table.sigma, rcond=1e-13)
-            square = float(np.mean((chosen @ solution - table.y / table.sigma) ** 2))
-            fits.append((square, state, solution))
-        fits.sort(key=lambda each: each[0])
-        one = np.zeros((1, variables), dtype=int)
+        terms = np.array(states)
+        fits = projected(columns[terms].swapaxes(1, 2), table.y / table.sigma)
+        squares = np.mean(fits.residuals**2, axis=1)
+        order = np.argsort(squares, kind="stable")
         polynomials += [
-            Quotient(p[list(state)], one, np.append(solution, 1.0), square)
-            for square, state, solution in fits[:2]
+            Quotient(p[terms[i]], one, np.append(fits.linear[i], 1.0), float(squares[i]))
+            for i in order[:2]
         ]
         # four terms for each: the beam is chosen from all of these
-        states = scan.extended([state for _, state, _ in fits[:BEAM]], len(p), 4)
+        states = scan.extended([states[i] for i in order[:BEAM]], len(p), 4)
     polynomials.sort(key=lambda each: each.description(rows))
     return polynomials[:REDUCED]
 
@@ -356,6 +349,6 @@ def _fitted(quotient: Quotient, table: FitTable, fixed: frozenset[int] = frozens
 
     step = np.ones((1, len(free)))
     if len(free) < len(table.y):
-        step = least_squares(residuals, step, FITTED_STEPS)
+        step = least_squares(residuals, step)
     left = np.where(np.isfinite(error := residuals(step, step)[0]), error, UNFIT)
     return replace(quotient, coefficients=at(step[0]), mean_square=float(np.mean(left**2)))

@@ -175,7 +175,9 @@ def smooth_probability(law: Law, samples: Samples) -> float:
         samples: the rows.
     """
     errors = law.residuals(samples)
-    own = slopes(law, samples)[0] if law.constants else np.zeros((len(errors), 0))
+    own = (
+        slopes(law.form, law.constants, samples)[0] if law.constants else np.zeros((len(errors), 0))
+    )
     # of few rows a polynomial takes half
     degree = min(WAVY, (len(errors) - own.shape[1]) // 2)
     if not np.all(np.isfinite(own)) or degree < 1:

@@ -14,10 +14,9 @@ from orbits.expressions import in_range
 from symreg.fit.noise import smooth_mean_square
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
+from symreg.fit.uncertainty import slopes
 from symreg.formulas.expressions import constant_symbol, evaluate, named, symbol
-
-STEP = 1e-6
-"""Relative, of a derivative."""
+from symreg.search.polish import least_squares
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,16 @@ class GroupedLaw:
         own = self.values[samples.indicated].T
         return evaluate(self.base.form, samples.names, samples.X, list(own))
 
+    def sloped(self, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+        """(group, row) residuals, and their (group, row, constant) slopes: groups with fewer rows
+        than others end in zeros."""
+        groups, place = at = samples.by_group
+        by_constant, errors = slopes(self.base.form, self.values[groups].T, samples)
+        residuals = np.zeros((len(self.values), place.max() + 1))
+        whole = np.zeros((*residuals.shape, self.values.shape[1]))
+        residuals[at], whole[at] = errors, np.where(np.isfinite(by_constant), by_constant, 0.0)
+        return residuals, whole
+
     def joint(self, samples: Samples) -> Law:
         """The law of all rows, with columns for groups."""
         places, columns = self.places, samples.names[-samples.indicators :]
@@ -116,44 +125,34 @@ class GroupedLaw:
         )
 
 
-def _residuals(law: GroupedLaw, samples: Samples, values: np.ndarray) -> np.ndarray:
-    """(row,) with (group, constant) values."""
-    return samples.residuals(replace(law, values=values).predicted(samples))
-
-
-MOST_STEPS = 50
-"""Of Levenberg and Marquardt."""
-
-
 def refit_grouped(law: GroupedLaw, samples: Samples) -> GroupedLaw:
     """The same form, sharing the same constants, fitted to samples.
 
-    Levenberg and Marquardt's steps of all groups together. The normal matrix is an arrowhead, as
-    own constants meet only themselves and the shared ones, so a step costs what its rows do
-    (`Arrowhead`). Without shared constants each group goes its own way: a damping, and a step that
-    is taken or not.
+    Groups that share constants are one model. The normal matrix is an arrowhead, as own constants
+    meet only themselves and the shared ones, so a step costs what its rows do (`Arrowhead`).
+    Without shared constants each group is a model, with a damping and an end of its own.
     """
-    groups, shared = samples.indicated, law.is_shared
-    values = law.values.copy()
+    shared, values = law.is_shared, law.values.copy()
     if not law.places.size or len(samples.y) <= law.places.max() + 1:
         return law
-    weight = np.bincount(groups, minlength=len(values))
+    weight = np.bincount(samples.indicated, minlength=len(values))
     values[:, shared] = weight @ values[:, shared] / weight.sum()
-    errors, damping = _residuals(law, samples, values), np.full(len(values), 1e-3)
-    for _ in range(MOST_STEPS):
-        trial = values - arrowhead(law, samples, values, errors).solved(damping)
-        residuals = _residuals(law, samples, trial)
-        before, after = (np.bincount(groups, e**2, len(values)) for e in (errors, residuals))
-        if shared.any():
-            before, after = (np.full(len(values), cost.sum()) for cost in (before, after))
-        better = after < before
-        values[better] = trial[better]
-        errors = np.where(better[groups], residuals, errors)
-        damping = np.where(better, damping / 10, damping * 10)
-        # a step that gains nothing, or a damping that leaves none
-        if np.all(np.where(better, before - after <= 1e-12 * before, damping > 1e8)):
-            break
-    return replace(law, values=values)
+    by_model = 1 if shared.any() else len(values), -1
+
+    def evaluated(numbers: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        moved = values.reshape(by_model).copy()
+        moved[places] = numbers
+        residuals, slopes = replace(law, values=moved.reshape(values.shape)).sloped(samples)
+        return residuals.reshape(by_model)[places], slopes.reshape(*by_model, len(shared))[places]
+
+    def step(residuals: np.ndarray, slopes: np.ndarray, damping: np.ndarray) -> np.ndarray:
+        groups = len(values) if shared.any() else len(damping)
+        slopes = slopes.reshape(groups, -1, len(shared))
+        normal = Arrowhead.of(shared, residuals.reshape(groups, -1), slopes)
+        return -normal.solved(damping).reshape(len(damping), -1)
+
+    best = least_squares(evaluated, values.reshape(by_model), step_of=step)
+    return replace(law, values=best.reshape(values.shape))
 
 
 @dataclass(frozen=True)
@@ -163,18 +162,26 @@ class Arrowhead:
     Attributes:
         shared: (constant,) whether all groups have it in common.
         scale: (group, constant) lengths of the columns.
-        own: (group, own, own) products of a group's own columns.
-        across: (group, own, shared) of its own columns with the shared ones.
-        common: (shared, shared).
+        products: (group, constant, constant) of the columns in each group's rows.
         side: (group, constant) products with the residuals, those of shared constants in each row.
     """
 
     shared: np.ndarray
     scale: np.ndarray
-    own: np.ndarray
-    across: np.ndarray
-    common: np.ndarray
+    products: np.ndarray
     side: np.ndarray
+
+    @classmethod
+    def of(cls, shared: np.ndarray, residuals: np.ndarray, slopes: np.ndarray) -> "Arrowhead":
+        """Of (group, row) residuals and their (group, row, constant) slopes."""
+        turned = slopes.swapaxes(1, 2)
+        products, side = turned @ slopes, np.einsum("gcr,gr->gc", turned, residuals)
+        squares = np.diagonal(products, axis1=1, axis2=2).copy()
+        for sums in (squares, side):
+            sums[:, shared] = sums[:, shared].sum(axis=0)
+        scale = np.sqrt(np.where(squares > 0, squares, 1.0))
+        products /= scale[:, :, None] * scale[:, None, :]
+        return cls(shared, scale, products, side / scale)
 
     def solved(self, damping: np.ndarray) -> np.ndarray:
         """(group, constant) the damped step: the shared constants from their Schur complement."""
@@ -189,42 +196,14 @@ class Arrowhead:
     def eliminated(self, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Inverses of each group's block, these times its shared columns, and the inverse of the
         Schur complement."""
-        one = np.eye(self.own.shape[1])
-        inverse = np.linalg.pinv(self.own + damping[:, None, None] * one, hermitian=True)
-        carried = inverse @ self.across
-        complement = self.common - np.einsum("gos,got->st", self.across, carried)
-        complement = complement + damping.max() * np.eye(len(self.common))
+        own, common = self.products[:, ~self.shared], self.products[:, self.shared]
+        own, across, common = own[:, :, ~self.shared], own[:, :, self.shared], common.sum(axis=0)
+        one = np.eye(own.shape[1])
+        inverse = np.linalg.pinv(own + damping[:, None, None] * one, hermitian=True)
+        carried = inverse @ across
+        complement = common[:, self.shared] - np.einsum("gos,got->st", across, carried)
+        complement = complement + damping.max() * np.eye(len(complement))
         return inverse, carried, np.linalg.pinv(complement, hermitian=True)
-
-
-def arrowhead(
-    law: GroupedLaw, samples: Samples, values: np.ndarray, errors: np.ndarray
-) -> Arrowhead:
-    """The normal equations at (group, constant) values that leave (row,) residuals."""
-    groups, shared, (count, width) = samples.indicated, law.is_shared, values.shape
-    slopes = np.zeros((len(errors), width))
-    for j in range(width):
-        step = np.zeros_like(values)
-        step[:, j] = STEP * np.where(values[:, j] == 0, 1e-3, np.abs(values[:, j]))
-        up, down = (_residuals(law, samples, values + s) for s in (step, -step))
-        slopes[:, j] = (up - down) / (2 * step[groups, j])
-
-    def of_groups(products: np.ndarray) -> np.ndarray:
-        """(group, column) sums over the rows of each group."""
-        return np.stack([np.bincount(groups, p, count) for p in products.T], axis=1)
-
-    squares = of_groups(slopes**2)
-    squares[:, shared] = squares[:, shared].sum(axis=0)
-    scale = np.sqrt(np.where(squares > 0, squares, 1.0))
-    slopes /= scale[groups]
-    side = of_groups(slopes * errors[:, None])
-    side[:, shared] = side[:, shared].sum(axis=0)
-    pairs = (slopes[:, :, None] * slopes[:, None, :]).reshape(len(errors), width**2)
-    blocks = of_groups(pairs).reshape(count, width, width)
-    return Arrowhead(
-        shared, scale, blocks[:, ~shared][:, :, ~shared], blocks[:, ~shared][:, :, shared],
-        blocks[:, shared][:, :, shared].sum(axis=0), side,
-    )  # fmt: skip
 
 
 def group_parts(samples: Samples) -> list[Samples]:
@@ -243,8 +222,7 @@ def started(base: Law, samples: Samples) -> GroupedLaw:
     second = refit_grouped(replace(law, values=0 * law.values + np.median(first.values, axis=0)),
                            samples)  # fmt: skip
     first_cost, second_cost = (
-        np.bincount(samples.indicated, _residuals(each, samples, each.values) ** 2)
-        for each in (first, second)
+        np.sum(each.sloped(samples)[0] ** 2, axis=1) for each in (first, second)
     )
     better = (second_cost < first_cost)[:, None]
     return replace(law, values=np.where(better, second.values, first.values))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
-from scipy.optimize import brentq, least_squares
+from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
@@ -23,8 +23,8 @@ from orbits.statistics import TINY
 from symreg.fit.monomial import fit_monomial
 from symreg.fit.refine import Law
 from symreg.fit.samples import LARGE, Samples
-from symreg.fit.uncertainty import central_slopes
-from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols
+from symreg.formulas.expressions import constant_symbol, evaluate, feature_symbols, on_rows
+from symreg.search.polish import least_squares
 
 STEPS = 12
 """Of Newton's method for the nearest points, row by row."""
@@ -47,8 +47,11 @@ class Distances:
     form: sympy.Expr
     samples: Samples
 
-    def __call__(self, constants: Sequence[float] | np.ndarray, scatter: float) -> np.ndarray:
-        """(row,) signed distances in standard errors; `scatter` multiplies the target's errors."""
+    def __call__(
+        self, constants: Sequence[float] | np.ndarray, scatter: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(row,) signed distances in standard errors, and their (row, constant) slopes; `scatter`
+        multiplies the target's errors."""
         samples = self.samples
         assert samples.errors is not None  # for the type checker: the caller has made them
         assert samples.feature_errors is not None
@@ -74,7 +77,14 @@ class Distances:
             moved, X = np.abs(nearest - X), nearest
             if np.all(moved <= 1e-9 * samples.feature_errors + TINY):
                 break
-        return np.clip(distances, -LARGE, LARGE)
+        # The nearest point is a minimum, so that to first order only the law moves: by a constant
+        # the distance changes as (y - f)/s at that point does, s² being the variance there.
+        _, by_constant = on_rows(self.form, samples.names, X).at(constants)
+        jacobian = np.zeros((len(own), len(constants)))
+        for place, slope in by_constant.items():
+            jacobian[:, place] = -slope / np.sqrt(variance)
+        jacobian[~np.isfinite(jacobian) | (np.abs(distances) >= LARGE)[:, None]] = 0.0
+        return np.clip(distances, -LARGE, LARGE), jacobian
 
 
 def slopes_of(
@@ -170,22 +180,19 @@ def orthogonal_exponents(samples: Samples, known: bool) -> dict[str, Estimate]:
 
 def _fitted(distances: Distances, start: np.ndarray, scatter: float) -> np.ndarray:
     """(constant,) of least sum of squared distances."""
-    scale = np.where(start == 0, 1e-3, np.abs(start))  # any: "jac" rescales
-    # beyond 50 steps a number it does not converge
-    solution = least_squares(
-        lambda place: distances(place * scale, scatter), start / scale, method="lm",
-        x_scale="jac", max_nfev=50 * (len(start) + 1),
-    )  # fmt: skip
-    if np.sum(solution.fun**2) > np.sum(distances(start, scatter) ** 2):
-        return start
-    return np.asarray(solution.x * scale)
+
+    def evaluated(numbers: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rest, slopes = distances(numbers[0], scatter)
+        return rest[None], slopes[None]
+
+    return least_squares(evaluated, start[None])[0]
 
 
 def _scatter(distances: Distances, constants: np.ndarray, free: int) -> float:
     """Factor on the target's errors at which the distances scatter as they must."""
 
     def excess(logarithm: float) -> float:
-        return float(np.sum(distances(constants, np.exp(logarithm)) ** 2)) - free
+        return float(np.sum(distances(constants, np.exp(logarithm))[0] ** 2)) - free
 
     return _balanced(excess, xtol=1e-6)  # far below its own error
 
@@ -199,8 +206,7 @@ def _influence(
     their derivative, is the effect of its weight.
     """
     count, rows = len(constants), len(distances.samples.y)
-    # rough slopes, to scale the steps of the fine ones
-    jacobian = _jacobian(distances, constants, scatter, np.abs(constants) * 1e-4 + 1e-12)
+    _, jacobian = distances(constants, scatter)
     errors = np.sqrt(np.diag(np.linalg.pinv(jacobian.T @ jacobian, hermitian=True)))
     errors = np.where(errors > 0, errors, 1e-6)  # a number that nothing depends on
     fine = STEP * errors
@@ -208,8 +214,8 @@ def _influence(
     def equations(place: np.ndarray) -> np.ndarray:
         """(row, number) terms of the equations."""
         values, size = place[:count], scatter if known else float(np.exp(place[count]))
-        rest = distances(values, size)
-        terms = rest[:, None] * _jacobian(distances, values, size, fine)
+        rest, slopes = distances(values, size)
+        terms = rest[:, None] * slopes
         return terms if known else np.column_stack([terms, rest**2 - (1 - count / rows)])
 
     place = constants if known else np.append(constants, np.log(scatter))
@@ -221,10 +227,3 @@ def _influence(
         ]
     )
     return np.asarray(-equations(place) @ np.linalg.pinv(slopes).T)
-
-
-def _jacobian(
-    distances: Distances, constants: np.ndarray, scatter: float, steps: np.ndarray
-) -> np.ndarray:
-    """(row, constant) derivatives of the distances."""
-    return central_slopes(lambda values: distances(values, scatter), constants, steps)

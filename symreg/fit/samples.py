@@ -109,6 +109,12 @@ class Samples:
         """(row,) index of the group of constants."""
         return np.asarray(np.argmax(self.X[:, len(self.features) :], axis=1))
 
+    @cached_property
+    def by_group(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row,) the same index, and the place of the row among those of its group."""
+        counted = np.cumsum(self.X[:, len(self.features) :], axis=0, dtype=int)
+        return self.indicated, counted[np.arange(len(counted)), self.indicated] - 1
+
     @property
     def deviations(self) -> np.ndarray | None:
         """(row,) divisors of residuals if errors are not relative: all causes together."""

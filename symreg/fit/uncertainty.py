@@ -9,12 +9,11 @@ the largest shift; it is added to the statistical part in quadrature.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 from scipy.special import stdtrit
 
 from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
@@ -26,6 +25,7 @@ from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Law, refitted
 from symreg.fit.samples import LEAST_GROUPS, Samples
 from symreg.formulas.expressions import on_rows
+from symreg.search.polish import least_squares
 
 DRAWS = 1000
 """Resamplings: 25 beyond either end of an interval."""
@@ -102,35 +102,30 @@ def constant_intervals(
     constants = np.array(law.constants)
     if not len(constants):
         return []
-    jacobian, residuals = slopes(law, samples)
+    jacobian, residuals = slopes(law.form, law.constants, samples)
     return _intervals(constants, jacobian, residuals, samples, floor, rng, draws)
 
 
-def slopes(law: Law, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
-    """(row, constant) derivatives of the residuals by the constants, and (row,) residuals."""
-    value, by_constant = on_rows(law.form, samples.names, samples.X).at(law.constants)
+def slopes(
+    form: sympy.Expr, constants: Sequence[float] | np.ndarray, samples: Samples
+) -> tuple[np.ndarray, np.ndarray]:
+    """(row, constant) derivatives of the residuals by the constants, and (row,) residuals.
+
+    Constants of each row are (constant, row).
+    """
+    value, by_constant = on_rows(form, samples.names, samples.X).at(constants)
     residuals, gain = samples.with_gain(np.broadcast_to(value, len(samples.y)))
-    jacobian = np.zeros((len(residuals), len(law.constants)))
+    jacobian = np.zeros((len(residuals), len(constants)))
     for place, slope in by_constant.items():
         jacobian[:, place] = gain * slope
     return jacobian, residuals
-
-
-def central_slopes(
-    values: Callable[[np.ndarray], np.ndarray], place: np.ndarray, steps: np.ndarray
-) -> np.ndarray:
-    """(row, number) derivatives of (row,) values, by central differences."""
-    moves = np.diag(steps)
-    return np.column_stack(
-        [(values(place + move) - values(place - move)) / (2 * move.max()) for move in moves]
-    )
 
 
 def covariance(law: Law, samples: Samples, intervals: Sequence[Estimate]) -> np.ndarray:
     """(constant, constant) for a law's constants, from correlations and interval widths."""
     if not intervals:
         return np.zeros((0, 0))
-    scaled, _ = scaled_columns(slopes(law, samples)[0])
+    scaled, _ = scaled_columns(slopes(law.form, law.constants, samples)[0])
     shape = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
     shape = shape / np.sqrt(np.maximum(np.outer(np.diag(shape), np.diag(shape)), TINY))
     width = np.array([each.half_width or 0.0 for each in intervals]) / STANDARD_ERRORS
@@ -164,17 +159,18 @@ def _free_power(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Logarithm of the factor and exponents of a product of powers, (row,) residuals, and their
     (row, number) slopes."""
     monomial = fit_monomial(samples)
-    fitted = np.array([monomial.log_constant, *monomial.exponents])
+    start = np.array([[monomial.log_constant, *monomial.exponents]])
     design = np.column_stack([np.ones(len(samples.y)), np.log(samples.X)])
 
-    def errors_at(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        predicted = np.exp(design @ numbers)
+    def errors_at(numbers: np.ndarray, _: object = None) -> tuple[np.ndarray, np.ndarray]:
+        predicted = np.exp(numbers @ design.T)
         errors, gain = samples.with_gain(predicted)
-        return errors, np.nan_to_num(gain * predicted)[:, None] * design
+        return errors, np.nan_to_num(gain * predicted)[:, :, None] * design
 
-    if samples.deviations is not None:  # logarithms of what is low by chance count for too much
-        fitted = least_squares(lambda n: errors_at(n)[0], fitted, lambda n: errors_at(n)[1]).x
-    return fitted, *errors_at(fitted)
+    # logarithms of what is low by chance count for too much
+    fitted = least_squares(errors_at, start)
+    (errors,), (slopes,) = errors_at(fitted)
+    return fitted[0], errors, slopes
 
 
 def with_told_exponents(laws: Sequence[Law], samples: Samples, floor: float) -> list[Law]:

@@ -21,7 +21,7 @@ from orbits.statistics import TINY
 from symreg.engines.base import Candidate
 from symreg.fit.errors import errors_of
 from symreg.fit.form import fit_form
-from symreg.fit.grouped import GroupedLaw, arrowhead, group_parts, refit_grouped, started
+from symreg.fit.grouped import Arrowhead, GroupedLaw, group_parts, refit_grouped, started
 from symreg.fit.noise import misfit_probability
 from symreg.fit.refine import SAME_LAW, Law, freed, is_same_law, refitted
 from symreg.fit.samples import Samples
@@ -345,7 +345,7 @@ def _pooled_intervals(
     rows may be one row only. The scatter is that of all rows, by degrees of freedom; rows that are
     one observation count as their sum does.
     """
-    normal = arrowhead(grouped, samples, grouped.values, residuals)
+    normal = Arrowhead.of(grouped.is_shared, *grouped.sloped(samples))
     count, shared = len(grouped.values), grouped.is_shared
     rows = np.bincount(samples.indicated, minlength=count)
     determined = rows >= np.sum(~shared)

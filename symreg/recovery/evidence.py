@@ -218,8 +218,8 @@ def _leverage(law: Law, inside: Samples, away: Samples) -> np.ndarray:
     """(row,) standard error of a prediction away from the fitted rows, for unit errors there."""
     if not law.constants:
         return np.zeros(len(away.y))
-    basis = np.linalg.pinv(slopes(law, inside)[0])
-    return np.asarray(np.linalg.norm(slopes(law, away)[0] @ basis, axis=1))
+    basis = np.linalg.pinv(slopes(law.form, law.constants, inside)[0])
+    return np.asarray(np.linalg.norm(slopes(law.form, law.constants, away)[0] @ basis, axis=1))
 
 
 def _without_the_worst(squares: np.ndarray) -> float:

@@ -17,6 +17,9 @@ Evaluated = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Numbers (model, number) and the places of these models among all, to their residuals
 (model, row) and the slopes of these (model, row, number)."""
 
+Step = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Residuals, their slopes and the (model,) damping to the (model, number) step of numbers."""
+
 FIRST, LARGEST, LEAST = 1e-4, 1e8, 1e-12
 """Damping, relative to the square of a column: the first step is nearly Gauss and Newton's; more
 than the largest moves nothing, less than the least is none."""
@@ -26,19 +29,37 @@ SETTLED = 1e-15
 """Relative change of numbers that is rounding."""
 PAID = 1e-10
 """Share of the sum of squares below which a step that pays is the last."""
+MOST_STEPS = 50
+"""Of a fit from a start that is not near: a dozen suffice where it converges."""
 WORST = 1e6
 """Residual where a model is not finite: above any logarithm of a float64."""
 RANK = 1e-13
 """Singular values below this share of the largest are rounding."""
 
 
-def least_squares(evaluated: Evaluated, start: np.ndarray, steps: int) -> np.ndarray:
+def damped_step(residuals: np.ndarray, slopes: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """(model, number) steps: with J = U S Vᵀ of unit columns, −V S/(S² + damping) Uᵀ r."""
+    size = np.linalg.norm(slopes, axis=1)
+    size[size == 0] = np.inf
+    u, s, v = np.linalg.svd(slopes / size[:, None, :], full_matrices=False)
+    along = np.einsum("mrk,mr->mk", u, residuals)
+    scaled = along * s / (s**2 + damping[:, None])
+    return -np.einsum("mkj,mk->mj", v, scaled) / size
+
+
+def least_squares(
+    evaluated: Evaluated,
+    start: np.ndarray,
+    steps: int = MOST_STEPS,
+    step_of: Step = damped_step,
+) -> np.ndarray:
     """The numbers of every model where its sum of squares is least, near where they start.
 
     Args:
         evaluated: residuals and their slopes.
         start: (model, number).
         steps: of each model at most, one evaluation each.
+        step_of: where slopes have a structure that a step can use, as those of groups.
 
     Returns:
         (model, number), nowhere worse than the start.
@@ -55,7 +76,7 @@ def least_squares(evaluated: Evaluated, start: np.ndarray, steps: int) -> np.nda
         places = every[moving]
         if not len(places):
             break
-        step = _step(residuals[places], slopes[places], damping[places])
+        step = step_of(residuals[places], slopes[places], damping[places])
         trial = best[places] + step
         left, along = _finite(*evaluated(trial, places))
         total = np.sum(left**2, axis=1)
@@ -74,16 +95,6 @@ def _finite(residuals: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, np.n
     good = np.isfinite(residuals)
     slopes = np.where(good[:, :, None] & np.isfinite(slopes), slopes, 0.0)
     return np.where(good, residuals, WORST), slopes
-
-
-def _step(residuals: np.ndarray, slopes: np.ndarray, damping: np.ndarray) -> np.ndarray:
-    """(model, number) steps: with J = U S Vᵀ of unit columns, −V S/(S² + damping) Uᵀ r."""
-    size = np.linalg.norm(slopes, axis=1)
-    size[size == 0] = np.inf
-    u, s, v = np.linalg.svd(slopes / size[:, None, :], full_matrices=False)
-    along = np.einsum("mrk,mr->mk", u, residuals)
-    scaled = along * s / (s**2 + damping[:, None])
-    return -np.einsum("mkj,mk->mj", v, scaled) / size
 
 
 class Projected(NamedTuple):

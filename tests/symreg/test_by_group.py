@@ -6,16 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy
+from scipy import optimize
 
-from symreg.fit.refine import refitted
+from symreg.fit.grouped import GroupedLaw, refit_grouped
+from symreg.fit.refine import Law, refitted
 from symreg.fit.samples import Samples
-from symreg.formulas.expressions import symbol
+from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.recovery.by_group import _with_more_numbers
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
 SIZES = {"iron": 2.0, "lead": 3.0, "zinc": 4.5}
 RATE = 0.7
+c = [constant_symbol(i) for i in range(2)]
 DRAWS = 30
 
 
@@ -67,6 +70,28 @@ def test_predictions_go_by_the_group_and_survive_json(found, tmp_path):
         again.predict({"x": [1.0], "metal": ["gold"]})
     with pytest.raises(ValueError, match="metal is needed too"):
         again.predict({"x": [1.0]})
+
+
+@pytest.mark.parametrize("shared", [frozenset(), frozenset({1}), frozenset({0, 1})])
+def test_groups_of_any_size_are_fitted_as_one_dense_problem(shared):
+    """An arrowhead's step costs what its rows do; where it ends is the least sum of squares."""
+    table = decays(rows=60).iloc[:50]  # groups of different sizes
+    group = np.argmax(indicators := (table.metal.to_numpy()[:, None] == [*SIZES]), axis=1)
+    X = np.column_stack([table.x, indicators])
+    y = table.y.to_numpy()
+    samples = Samples(X, y, ("x", "g1", "g2", "g3"), np.arange(50), errors=0.1 * y, indicators=3)
+    base = Law(c[0] * sympy.exp(c[1] * symbol("x")), (1.0, -0.3), 0.0, 0.0, 5, "test")
+    law = GroupedLaw(base, np.tile(base.constants, (3, 1)), shared)
+    fitted = refit_grouped(law, samples)
+
+    def residuals(numbers):
+        size, rate = numbers[law.places[group]].T
+        return (size * np.exp(rate * table.x) - y) / (0.1 * y)
+
+    start = np.ones(law.places.max() + 1)
+    dense = optimize.least_squares(residuals, start, xtol=1e-12, ftol=1e-14, gtol=1e-12).x
+    # of a sum of squares that is right to 1e-10 numbers are right to its root of an error
+    np.testing.assert_allclose(fitted.values, dense[law.places], rtol=1e-5)
 
 
 @pytest.mark.slow

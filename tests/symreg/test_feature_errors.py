@@ -6,10 +6,11 @@ import pytest
 
 from symreg.cli import main
 from symreg.fit.form import fit_form
-from symreg.fit.orthogonal import orthogonal
+from symreg.fit.orthogonal import Distances, orthogonal
 from symreg.fit.refine import refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import constant_intervals
+from symreg.formulas.expressions import constant_symbol, symbol
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
@@ -135,3 +136,21 @@ def test_a_constant_without_scatter_is_reckoned_without_a_warning():
     found = orthogonal(fit_form("a*x", samples), samples, known=False)
     assert found.intervals[0].value == pytest.approx(2.0)
     assert np.all(np.isfinite(found.covariance))
+
+
+@pytest.mark.parametrize("share", [False, True])
+def test_slopes_of_distances_are_those_of_differences(share):
+    rng = np.random.default_rng(0)
+    x, same = rng.uniform(0.5, 3, 40), np.full(40, 0.1)
+    samples = Samples(
+        x[:, None], 2 * x**1.5 + 0.2 * rng.standard_normal(40), ("x",), np.arange(40), errors=same,
+        feature_errors=(same * x if share else same)[:, None], shares=np.array([share]),
+    )  # fmt: skip
+    form = constant_symbol(0) * symbol("x") ** constant_symbol(1)
+    place, distances = np.array([2.1, 1.4]), Distances(form, samples)
+    _, slopes = distances(place, 1.0)
+    for number in range(2):
+        step = 1e-5 * np.eye(2)[number]
+        (up, _), (down, _) = distances(place + step, 1.0), distances(place - step, 1.0)
+        # nearest points are right to 1e-9 of an error, and a difference divides that by 2e-5
+        np.testing.assert_allclose(slopes[:, number], (up - down) / 2e-5, rtol=1e-5, atol=1e-3)
