@@ -29,7 +29,7 @@ from orbits.printing import in_percent, plural
 from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
 from orbits.tables import as_table
-from orbits.units import ONE, Unit
+from orbits.units import Unit
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate
 from symreg.fit.errors import root_of
@@ -470,13 +470,9 @@ def with_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
     """
     if unit is None or not 0 < unit.size < math.inf:
         return quantity
-    value, low, high = quantity.value, quantity.low, quantity.high
-    known = quantity.recognised
-    if value is not None and low is not None and high is not None and unit.powers != ONE.powers:
-        known = recognised(value, low, high, unit)
     return replace(
         quantity, unit=unit.text, unit_in_si=unit.size, unit_as_given=unit.as_given,
-        recognised=known,
+        recognised=recognised(quantity, unit),
     )  # fmt: skip
 
 
