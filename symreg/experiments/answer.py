@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from orbits.printing import plural, table, wrapped
+from orbits.printing import number, plural, table, wrapped
 from symreg.experiments.study_figure import LABEL, measured, share
 from symreg.experiments.verdict import EVERY_KIND, NEWTONIAN
-from symreg.recovery.words import number
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
 """Columns in the table of every study, whatever was asked."""

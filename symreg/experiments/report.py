@@ -20,6 +20,7 @@ from orbits.files import read_json, write_text, written_aside
 from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
 from orbits.plot import own_style
+from orbits.printing import number, share
 from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
 from symreg.experiments.figures import FIGURES, FigureData, RunFigure
@@ -144,8 +145,8 @@ def environment() -> jinja2.Environment:
     pages = jinja2.Environment(loader=loader, autoescape=True, undefined=undefined)
     pages.filters |= {
         "mathml": mathml,
-        "number": partial(words.number, missing="–"),
-        "share": lambda value: "–" if value is None else verdict_words.share(value),
+        "number": partial(number, missing="–"),
+        "share": partial(share, missing="–"),
         "interval": three_digits,
     }
     return pages

@@ -10,7 +10,7 @@ import numpy as np
 
 from orbits.files import of_json, read_json, read_typed, write_sealed
 from orbits.forces import UNKNOWN, known_law, parse_law
-from orbits.printing import table, wrapped
+from orbits.printing import fixed, percent, shortened, table, wrapped
 from orbits.provenance import provenance
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
@@ -184,9 +184,9 @@ class Run(Result):
         for name, source in self.results.items():
             law = source.recovery
             rows.append((
-                name, words.shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
+                name, shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
                 words.interval(law.constant), words.interval(law.exponent, ".3f"),
-                words.fixed(source.r2), words.percent(self.far_error(name), 1, ""),
+                fixed(source.r2), percent(self.far_error(name), 1, ""),
             ))  # fmt: skip
         return rows
 

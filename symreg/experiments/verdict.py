@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from orbits.printing import plural
+from orbits.printing import number, plural
 from orbits.statistics import TINY
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits, LookupComparison
@@ -19,7 +19,7 @@ from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stat
 from symreg.recovery.judge import null_gate
 from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import Thresholds
-from symreg.recovery.words import NOT_RECOVERED, PERMUTED, number
+from symreg.recovery.words import NOT_RECOVERED, PERMUTED
 from worldmodel.examiner.answers import Share
 from worldmodel.examiner.pasts import PASTS
 from worldmodel.examiner.summary import Examination

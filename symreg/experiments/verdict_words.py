@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orbits.estimates import CONFIDENCE
-from orbits.printing import plural
+from orbits.printing import fixed, percent, plural, share
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits
 from symreg.experiments.verdict import (
@@ -22,7 +22,7 @@ from symreg.experiments.verdict import (
 )
 from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
-from symreg.recovery.words import PERMUTED, fixed, percent
+from symreg.recovery.words import PERMUTED
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
@@ -37,13 +37,6 @@ NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
 NOT_KICKED = "No kicked states were examined, and nothing else shows which law a model obeys."
-
-
-def share(value: float | None) -> str:
-    """A share in per cent with three digits, without powers of ten."""
-    if value is None:
-        return "none"
-    return "0.00 %" if 0 < value < 5e-5 else f"{float(f'{100 * value:.3g}'):g} %"
 
 
 NEWTONIAN_MEANS = (

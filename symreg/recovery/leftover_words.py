@@ -9,7 +9,7 @@ import numpy as np
 from orbits.derivatives import runge_kutta
 from orbits.derivatives.stepping import Stepping, stepping
 from orbits.force_samples import ForceSamples, axes_of, vectors
-from orbits.printing import in_percent
+from orbits.printing import share
 from orbits.units import GivenUnits
 from symreg.recovery.gates import Gate, stated
 from symreg.recovery.leftovers import Leftovers, Part
@@ -20,7 +20,7 @@ def leftover_gate(left: Leftovers) -> Gate:
     """Nothing is left over beside a law and forces that have a name."""
     told = "noise alone"
     if left.unnamed:
-        told = f"{in_percent(left.unnamed)} of the acceleration"
+        told = f"{share(left.unnamed, 2)} of the acceleration"
     elif not left.complete:
         told = "; ".join(part.kind.words for part in left.parts if not part.kind.joins)
     return stated("nothing left over", left.complete, "noise alone", told)
@@ -41,14 +41,14 @@ def leftover_notes(left: Leftovers, units: GivenUnits, axes: Sequence[str]) -> t
         beside = "and those forces leave" if lines else "leaves"
         what = "nothing else" if lines else "nothing"
         notes.append(
-            f"a force along the line to the centre {beside} {in_percent(left.unnamed)} of the "
+            f"a force along the line to the centre {beside} {share(left.unnamed, 2)} of the "
             f"acceleration (rms, beyond its errors), and {what} that was tried explains all of it"
         )
     return tuple(notes)
 
 
 def _of_part(part: Part, units: GivenUnits, axes: Sequence[str]) -> str:
-    size = f"{in_percent(part.share)} of the acceleration, {part.sure:.3g} standard errors"
+    size = f"{share(part.share, 2)} of the acceleration, {part.sure:.3g} standard errors"
     also = " or ".join(other.form for other in part.also)
     also = f"; {also} would explain as much" if also else ""
     return f"{part.kind.sentence(part.components, units, axes)} ({size}{also})"

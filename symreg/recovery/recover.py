@@ -25,7 +25,7 @@ from orbits.derivatives.accelerations import measure_forces
 from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
-from orbits.printing import in_percent, plural
+from orbits.printing import plural, share
 from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
 from orbits.tables import as_table
@@ -339,7 +339,7 @@ def noise_of(finding: Finding) -> str:
     of_root = np.std((samples.y - predicted) / root_of(predicted))
     sizes = {
         "additive": f"additive, {np.std(samples.y - predicted):.2g}",
-        "relative": f"relative, {in_percent(np.std(samples.y / predicted))}",
+        "relative": f"relative, {share(np.std(samples.y / predicted), 2)}",
         "counts": f"of counts, {of_root:.2g} times their square roots",
         "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
     }

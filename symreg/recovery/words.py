@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
-from orbits.printing import in_percent
+from orbits.printing import fixed, percent, share
 from orbits.units import GM_SUN, ONE, parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import Gate
@@ -34,21 +34,6 @@ VERDICTS = {
     "different": "It is not {reference}.",
     "undecided": "Whether it is {reference} could not be decided in the time allowed.",
 }
-
-
-def number(value: float | None, digits: int = 4, missing: str = "none") -> str:
-    """A number to so many significant digits."""
-    return missing if value is None else f"{value:.{digits}g}"
-
-
-def fixed(value: float | None, decimals: int = 4, missing: str = "none") -> str:
-    """A number with so many decimals."""
-    return missing if value is None else f"{value:.{decimals}f}"
-
-
-def percent(value: float | None, decimals: int = 0, missing: str = "none") -> str:
-    """A fraction as a percentage."""
-    return missing if value is None else f"{value:.{decimals}%}"
 
 
 MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
@@ -85,11 +70,6 @@ def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
     unit = law.gm_unit() if law is not None and result.verdict in MATCHING else None
     units = {} if unit is None else {"GM": unit, "G": f"{unit}/M☉"}
     return units.get(result.constant.name, "").replace("^2", "²").replace("^3", "³")
-
-
-def shortened(text: str, length: int) -> str:
-    """A text of at most so many characters."""
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def worded(result: Recovery) -> Recovery:
@@ -179,8 +159,8 @@ def _conclusion(result: Recovery) -> str:
         assert result.reference is not None  # for the type checker: there is one to be recovered
         return f"Recovered. {VERDICTS[result.verdict].format(reference=result.reference)}"
     if result.found:
-        share = percent(result.rivals[0].weight)
-        sentence = f"A law was found, with {share} of the posterior of all that was searched."
+        weight = percent(result.rivals[0].weight)
+        sentence = f"A law was found, with {weight} of the posterior of all that was searched."
         return " ".join([sentence, *_rivals(result)])
     return " ".join(_status(result))
 
@@ -243,7 +223,7 @@ def _size(error: float | None) -> str:
     """A relative error: `0.4 %`, or `6e-08` if it is tiny."""
     if error is None or not math.isfinite(error):
         return "an unknown error"
-    return in_percent(error) if error >= 1e-5 else f"{error:.1g}"
+    return share(error, 2) if error >= 1e-5 else f"{error:.1g}"
 
 
 def _rivals(result: Recovery) -> list[str]:
@@ -348,8 +328,7 @@ def _truth(quantity: Quantity) -> str:
 
 def _verdict(result: Recovery) -> str:
     if result.r2 is None or result.r2 < THRESHOLDS.least_r2:
-        r2 = "none" if result.r2 is None else f"{result.r2:.3f}"
-        return f"It does not predict held-out data (R² = {r2}): no law."
+        return f"It does not predict held-out data (R² = {fixed(result.r2, 3)}): no law."
     if result.reference is None:
         if not result.forms:
             return "No reference law has this form."
