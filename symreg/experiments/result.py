@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orbits.files import of_json, read_json, read_typed, write_sealed
+from orbits.files import numbers_in, of_json, read_json, read_typed, write_sealed
 from orbits.forces import UNKNOWN, known_law, parse_law
 from orbits.printing import fixed, percent, shortened, table, wrapped
 from orbits.provenance import provenance
@@ -324,16 +324,5 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, Metrics]]:
         for key in config.keys(name):
             place = "laws" if key in config.transfers else "readouts"
             metrics = read_json(folder / place / f"{key}.json")["metrics"]
-            numbers.setdefault(key.name, {})[key.control] = _numbers(metrics)
+            numbers.setdefault(key.name, {})[key.control] = numbers_in(metrics)
     return numbers
-
-
-def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:
-    """The numbers of nested dictionaries, names joined by underscores."""
-    flat: Metrics = {}
-    for key, value in metrics.items():
-        if isinstance(value, dict):
-            flat |= _numbers(value, f"{prefix}{key}_")
-        elif value is None or isinstance(value, (int, float)):
-            flat[f"{prefix}{key}"] = None if value is None else float(value)
-    return flat

@@ -26,11 +26,8 @@ from symreg.recovery.words import PERMUTED
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
-from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
-from worldmodel.examiner.summary import Examination, StateCell
+from worldmodel.examiner.summary import BEYOND, Examination, StateCell
 
-OUTSIDE = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
-"""States outside the distances of training, up to 1.5 times."""
 WEIGHTS, READ, ARCS = "weights", "past", "arcs"
 """Where a force is: in the weights, read from the past, or not behind every other force's past."""
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
@@ -103,8 +100,7 @@ def about_the_first(
     """
     first, rest = failed[0], len(failed) - 1
     more = f" {rest} more in the report." if rest else ""
-    numbers = f"found {first.found}, required {first.required}"
-    sentence = f"The first that fails is {first.name}: {numbers}.{more}"
+    sentence = f"The first that fails is {first.name}: {first.numbers}.{more}"
     if far is not None and _one_way(far):
         return f"{sentence} To try: training orbits of the other sense of rotation as well."
     if network is None or any(gate.name in INSTRUMENT for gate in failed):
@@ -291,7 +287,7 @@ def _beyond(far: Examination) -> str:
     """What it does outside the distances of training."""
     parts = [
         f"by {share(each.error)} {words}{' where it answers' if (each.answered or 0.0) < 1 else ''}"
-        for name, words in OUTSIDE.items()
+        for name, words in BEYOND.items()
         if (each := far.outside.get(name)) is not None and each.error is not None
     ]
     if not parts:
@@ -348,44 +344,18 @@ def about_limits(limits: FieldLimits) -> str:
     return sentence
 
 
-NAMED = {
-    ORBITS: "orbits as in the data files", AGAIN: "the first states, asked again at the end",
-}  # fmt: skip
-"""Kinds of states whose name needs more words in a table."""
-
-
 def far_table(
     far: Examination, lookups: Mapping[str, Mapping[str, float | None]]
 ) -> list[tuple[str, ...]]:
-    """Errors on the density and beside it, outside the distances of training, and of lookups;
-    header first."""
-    ends = f"{far.radius[0]:.3g} to {far.radius[1]:.3g} au"
-    rows: list[tuple[str, ...]] = [
-        (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}", "at least")
-    ]
-    named = {
-        "all of the density": far.all,
-        **{NAMED.get(name, name): each for name, each in far.families.items()},
-        **far.behind,
-        f"own predictions, {far.horizon} in a row": far.rolled,
-        **{OUTSIDE[name]: each for name, each in far.outside.items()},
-    }
-    rows += [
-        (
-            name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""),
-            percent(each.bound(), 1, "") if each.known else "no answer",
-        )
-        for name, each in named.items()
-    ]  # fmt: skip
-    rows += [
+    """Errors on far states, of the model and of lookups; header first."""
+    rows = [
         (
             f"all, {CONTROLS[name].label}", str(round(numbers.get("states") or 0)),
-            percent(numbers.get("error"), 1, ""), percent(numbers.get("right"), 1, ""),
-            percent(numbers.get("right_low"), 1, ""),
+            *(percent(numbers.get(each), 1, "") for each in ("error", "right", "right_low")),
         )
         for name, numbers in lookups.items()
     ]  # fmt: skip
-    return rows
+    return [*far.table(), *rows]
 
 
 def part_table(far: Examination) -> list[tuple[str, ...]]:

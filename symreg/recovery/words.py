@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
 from orbits.printing import fixed, percent, share
 from orbits.units import GM_SUN, ONE, parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
-from symreg.recovery.gates import Gate
+from symreg.recovery.gates import failures
 from symreg.recovery.result import PerGroup, Quantity, Recovery
 from symreg.recovery.thresholds import THRESHOLDS
 
@@ -163,15 +162,6 @@ def _conclusion(result: Recovery) -> str:
         sentence = f"A law was found, with {weight} of the posterior of all that was searched."
         return " ".join([sentence, *_rivals(result)])
     return " ".join(_status(result))
-
-
-def failures(gates: Sequence[Gate]) -> str:
-    """The gates that did not pass, with what they asked and what they found."""
-    return "; ".join(
-        f"{gate.name} (required: {gate.required}; found: {gate.found})"
-        for gate in gates
-        if not gate.passed
-    )
 
 
 def _status(result: Recovery) -> list[str]:
