@@ -91,6 +91,11 @@ def share(value: float | None, digits: int = 3, missing: str = "none") -> str:
     return missing if value is None else f"{Decimal(number(100 * value, digits)):f} %"
 
 
+def in_a_line(formula: str) -> str:
+    """A formula of Python's within a sentence: `2·x^3`."""
+    return formula.replace("**", "^").replace("*", "·")
+
+
 def plural(count: int, noun: str) -> str:
     """`1 step`, `4 steps`, `4 searches`."""
     ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"

@@ -144,16 +144,25 @@ class Run(Result):
     def __str__(self) -> str:
         """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
-        if self.world_model is not None and self.world_model.far is not None:
-            lookups = {name: self.numbers("far", name) for name in self.lookups}
-            parts.append(table(verdict_words.far_table(self.world_model.far, lookups)))
+        if rows := self.far_table:
+            parts.append(table(rows))
         parts += map(wrapped, self.sentences)
         return "\n\n".join([*parts, *[f"Report: {self.report}"] * self.report.exists()])
 
     @property
-    def lookups(self) -> list[str]:
-        """Lookups that were asked on far states."""
-        return [name for name in self.readouts.get("far", {}) if CONTROLS[name].remembers]
+    def far_table(self) -> list[tuple[str, ...]]:
+        """Errors on far states, of the model and of the lookups asked; header first."""
+        if self.world_model is None or self.world_model.far is None:
+            return []
+        rows = self.world_model.far.table()
+        for name, found in self.readouts.get("far", {}).items():
+            if CONTROLS[name].remembers:
+                shares = (
+                    percent(found.get(each), 1, "") for each in ("error", "right", "right_low")
+                )
+                states = str(round(found.get("states") or 0))
+                rows.append((f"all, {CONTROLS[name].label}", states, *shares))
+        return rows
 
     @property
     def sentences(self) -> list[str]:

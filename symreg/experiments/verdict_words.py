@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orbits.estimates import CONFIDENCE
-from orbits.printing import fixed, percent, plural, share
+from orbits.printing import fixed, plural, share
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits
 from symreg.experiments.verdict import (
@@ -342,20 +342,6 @@ def about_limits(limits: FieldLimits) -> str:
             f"{share(limits.remainder)} of the attraction on 90 % of the states."
         )
     return sentence
-
-
-def far_table(
-    far: Examination, lookups: Mapping[str, Mapping[str, float | None]]
-) -> list[tuple[str, ...]]:
-    """Errors on far states, of the model and of lookups; header first."""
-    rows = [
-        (
-            f"all, {CONTROLS[name].label}", str(round(numbers.get("states") or 0)),
-            *(percent(numbers.get(each), 1, "") for each in ("error", "right", "right_low")),
-        )
-        for name, numbers in lookups.items()
-    ]  # fmt: skip
-    return [*far.table(), *rows]
 
 
 def part_table(far: Examination) -> list[tuple[str, ...]]:
