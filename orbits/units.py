@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from orbits.data_files import rows_of
@@ -125,6 +126,7 @@ PREFIXED = frozenset("m g s N J Hz W Pa bar L K A mol C V ohm F T Wb H eV pc yr"
 SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]+")
 
 
+@cache
 def parse_unit(text: str) -> Unit:
     """A unit from text, as in `au/yr^2`, `Msun*au/yr**2`, `1`, or as units are written.
 

@@ -30,7 +30,7 @@ LIMITS = {
     # steps of Runge and Kutta, what tables of other libraries hold, numbers with a name; settings
     # of the process, texts of other encodings, constants in exp, units as columns have them
     "orbits": {
-        "code_lines": 7253,
+        "code_lines": 7255,
         "options": 40,
         "imports_in_functions": 27,
         "modules_in_cycles": 0,
@@ -53,7 +53,7 @@ LIMITS = {
     # errors of one size; languages read back (120 lines), rivals and centres of motions, points
     # that rows tell apart, starts where a feature lies (without Operon's 290 lines)
     "symreg": {
-        "code_lines": 18128,
+        "code_lines": 18125,
         "options": 114,
         "imports_in_functions": 25,
         "modules_in_cycles": 0,

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from orbits.estimates import Estimate
 from orbits.units import CONSTANTS, ONE, Unit, parse_unit
 
 RECOGNISED = 0.03
 """Relative distance beyond which no known constant is proposed, however wide the interval."""
-
-_unit = cache(parse_unit)
 
 
 @dataclass(frozen=True)
@@ -42,5 +39,5 @@ def _of_dimension(unit: Unit) -> Iterator[tuple[str, float]]:
         value, bare = float(row["value"]), row["without_unit"]
         if unit.powers == ONE.powers and bare:
             yield bare, value
-        if unit.powers == _unit(row["unit"]).powers != ONE.powers:
+        if unit.powers == parse_unit(row["unit"]).powers != ONE.powers:
             yield name, value / unit.size

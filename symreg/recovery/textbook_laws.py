@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import permutations
 
 import sympy
@@ -12,8 +11,6 @@ from orbits.expressions import parse_expression
 from orbits.units import Unit, parse_unit
 from symreg.fit.refine import Law
 from symreg.formulas.expressions import merged, skeleton, with_floats
-
-_unit = cache(parse_unit)
 
 
 @dataclass(frozen=True)
@@ -29,9 +26,10 @@ class TextbookLaw:
     variables: Mapping[str, str]
 
 
+ROWS = rows_of("symreg.recovery", "textbook_laws.csv")
 LAWS = tuple(
-    TextbookLaw(**row | {"variables": dict(v.split(":") for v in row["variables"].split())})
-    for row in rows_of("symreg.recovery", "textbook_laws.csv")
+    TextbookLaw(name, formula, target, dict(each.split(":") for each in variables.split()))
+    for name, formula, target, variables in (row.values() for row in ROWS)
 )
 
 
@@ -48,9 +46,9 @@ def recognised_laws(
     for known in LAWS:
         if len(known.variables) != len(used) or known.name in matches:
             continue
-        if units and units[target].powers != _unit(known.target).powers:
+        if units and units[target].powers != parse_unit(known.target).powers:
             continue
-        wanted = [_unit(text).powers for text in known.variables.values()]
+        wanted = [parse_unit(text).powers for text in known.variables.values()]
         for order in permutations(used):
             if units and [units[name].powers for name in order] != wanted:
                 continue
