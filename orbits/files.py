@@ -14,7 +14,7 @@ import stat
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from functools import cache
@@ -329,6 +329,17 @@ def _yaml_loader() -> Any:
     number = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
     return Loader
+
+
+def numbers_in(record: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+    """The numbers of nested mappings, and what is None, by names joined with underscores."""
+    numbers: dict[str, float | None] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            numbers |= numbers_in(value, f"{prefix}{name}_")
+        elif value is None or isinstance(value, (int, float)):
+            numbers[f"{prefix}{name}"] = None if value is None else float(value)
+    return numbers
 
 
 def as_json(value: Any, nan: Literal["constants", "null"] = "constants") -> Any:

@@ -17,6 +17,7 @@ from orbits.frames import relative_states
 from orbits.invariants import energy_scale, specific_energy, total_energy
 from orbits.options import checked
 from orbits.palette import COLORS, LEGEND
+from orbits.printing import plural
 
 
 @contextmanager
@@ -80,10 +81,9 @@ def _title(data: xr.Dataset, count: int) -> str:
     if attributes["law"] == UNKNOWN:
         title = f"{count} imported trajector{'ies' if count > 1 else 'y'}, law unknown"
     elif "centre" in attributes:
-        stretches = f"{count} stretch{'es' if count > 1 else ''}"
-        title = f"real bodies, JPL DE421: {stretches}"
+        title = f"real bodies, JPL DE421: {plural(count, 'stretch')}"
     else:
-        title = f"{count} orbit{'s' if count > 1 else ''}, {attributes['law']}"
+        title = f"{plural(count, 'orbit')}, {attributes['law']}"
     return title + ("\n(3-D, projected on the x-y plane)" if data.sizes["axis"] == 3 else "")
 
 

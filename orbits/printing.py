@@ -14,6 +14,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 from html import escape
 from itertools import zip_longest
@@ -70,9 +71,29 @@ def styled(text: str, code: int | None, stream: TextIO | None = None) -> str:
     return text if plain else f"\x1b[{code}m{text}\x1b[0m"
 
 
-def in_percent(share: float, digits: int = 2) -> str:
-    """A share to so many significant digits: `3.2 %`."""
-    return f"{100 * share:.{digits}g} %"
+def number(value: float | None, digits: int = 4, missing: str = "none") -> str:
+    """A number to so many significant digits."""
+    return missing if value is None else f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, decimals: int = 4, missing: str = "none") -> str:
+    """A number with so many decimals."""
+    return missing if value is None else f"{value:.{decimals}f}"
+
+
+def percent(value: float | None, decimals: int = 0, missing: str = "none") -> str:
+    """A share with so many decimals of a per cent: `95%`."""
+    return missing if value is None else f"{value:.{decimals}%}"
+
+
+def share(value: float | None, digits: int = 3, missing: str = "none") -> str:
+    """A share to so many significant digits, without powers of ten: `3.21 %`."""
+    return missing if value is None else f"{Decimal(number(100 * value, digits)):f} %"
+
+
+def in_a_line(formula: str) -> str:
+    """A formula of Python's within a sentence: `2·x^3`."""
+    return formula.replace("**", "^").replace("*", "·")
 
 
 def plural(count: int, noun: str) -> str:

@@ -7,8 +7,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
+from orbits.data_files import rows_of
 from orbits.options import require_known
 
 G = 4 * math.pi**2
@@ -99,61 +101,19 @@ def powers(values: Iterable[float | Fraction]) -> Powers:
     return tuple(exponents + [Fraction(0)] * (len(BASES) - len(exponents)))
 
 
-def _unit(
-    size: float, length: int, mass: int, time: int, heat: int = 0, current: int = 0, amount: int = 0
-) -> Unit:
-    return Unit(size, powers((length, mass, time, heat, current, amount)))
+CONSTANTS = {row["name"]: row for row in rows_of("orbits", "constants.csv")}
+"""Constants of physics by name: `value`, in SI's `unit`, and how a number `without_unit` is called
+that has this value.
 
-
-G_SI = 6.67430e-11
-"""m³/(kg s²): CODATA 2018."""
-GM_SUN_SI, GM_EARTH_SI = 1.32712440018e20, 3.986004418e14
-"""m³/s²: IAU 2015 Resolution B3 rounds them to 1.3271244e20 and 3.986004e14."""
-ONE = _unit(1, 0, 0, 0)
-NAMED_UNITS = {
-    "m": _unit(1, 1, 0, 0),
-    "au": _unit(149_597_870_700.0, 1, 0, 0),
-    "pc": _unit(3.0856775814913673e16, 1, 0, 0),
-    "kg": _unit(1, 0, 1, 0),
-    "g": _unit(1e-3, 0, 1, 0),
-    "Msun": _unit(GM_SUN_SI / G_SI, 0, 1, 0),
-    "M_sun": _unit(GM_SUN_SI / G_SI, 0, 1, 0),
-    "Mearth": _unit(GM_EARTH_SI / G_SI, 0, 1, 0),
-    "s": _unit(1, 0, 0, 1),
-    "h": _unit(3600, 0, 0, 1),
-    "d": _unit(86_400, 0, 0, 1),
-    "day": _unit(86_400, 0, 0, 1),
-    "yr": _unit(JULIAN_YEAR_DAYS * 86_400, 0, 0, 1),
-    "N": _unit(1, 1, 1, -2),
-    "J": _unit(1, 2, 1, -2),
-    "ly": _unit(9.4607304725808e15, 1, 0, 0),
-    "Mjup": _unit(1.2668653e17 / G_SI, 0, 1, 0),
-    "min": _unit(60, 0, 0, 1),
-    "Hz": _unit(1, 0, 0, -1),
-    "W": _unit(1, 2, 1, -3),
-    "Pa": _unit(1, -1, 1, -2),
-    "bar": _unit(1e5, -1, 1, -2),
-    "L": _unit(1e-3, 3, 0, 0),
-    "K": _unit(1, 0, 0, 0, 1),
-    "A": _unit(1, 0, 0, 0, 0, 1),
-    "mol": _unit(1, 0, 0, 0, 0, 0, 1),
-    "C": _unit(1, 0, 0, 1, 0, 1),
-    "V": _unit(1, 2, 1, -3, 0, -1),
-    "ohm": _unit(1, 2, 1, -3, 0, -2),
-    "F": _unit(1, -2, -1, 4, 0, 2),
-    "T": _unit(1, 0, 1, -2, 0, -1),
-    "Wb": _unit(1, 2, 1, -2, 0, -1),
-    "H": _unit(1, 2, 1, -2, 0, -2),
-    "eV": _unit(1.602176634e-19, 2, 1, -2),
-    "dimensionless": ONE,
-    "rad": ONE,
-    "deg": _unit(math.pi / 180, 0, 0, 0),
-    "arcmin": _unit(math.pi / 10_800, 0, 0, 0),
-    "arcsec": _unit(math.pi / 648_000, 0, 0, 0),
-    "mas": _unit(math.pi / 648_000e3, 0, 0, 0),
-    "uas": _unit(math.pi / 648_000e6, 0, 0, 0),
-}
-"""Units known by name."""
+Source: CODATA 2018 for G, 2022 for the others; DE421 and IAU 2015 Resolution B3 for the products
+GM of the Sun and the Earth, which that resolution rounds to 1.3271244e20 and 3.986004e14 m³/s².
+"""
+G_SI = float(CONSTANTS["G"]["value"])
+"""m³/(kg s²)."""
+ONE = Unit(1, powers(()))
+NAMED_UNITS = {each: Unit(1.0, powers(each == other for other in BASES)) for each in BASES}
+"""Units known by name: SI's base units, and those of `units.csv`, each so many of one above it.
+There the mass of a body is its GM over G."""
 PREFIXES = {
     "f": 1e-15, "p": 1e-12, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "c": 1e-2,
     "d": 1e-1, "h": 1e2, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
@@ -166,6 +126,7 @@ PREFIXED = frozenset("m g s N J Hz W Pa bar L K A mol C V ohm F T Wb H eV pc yr"
 SUPERSCRIPT = re.compile("[⁻⁰¹²³⁴-⁹]+")
 
 
+@cache
 def parse_unit(text: str) -> Unit:
     """A unit from text, as in `au/yr^2`, `Msun*au/yr**2`, `1`, or as units are written.
 
@@ -225,6 +186,11 @@ def _power(node: ast.expr, text: str) -> Fraction:
     if isinstance(value, float) and value <= most:  # 0.333 is a third
         return Fraction(value).limit_denominator(12)
     raise ValueError(f"the unit {text!r} has a power that is not a small number.")
+
+
+for _row in rows_of("orbits", "units.csv"):
+    _unit = parse_unit(_row["unit"])
+    NAMED_UNITS[_row["name"]] = Unit(float(_row["size"]) * _unit.size, _unit.powers)
 
 
 def _ratios(names: str, own: str) -> dict[str, float]:

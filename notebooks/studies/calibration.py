@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from orbits.palette import COLORS, CYCLE
 from symreg import StudyFigure
-from symreg.experiments.study_figure import LABEL, finished, share
+from symreg.experiments.study_figure import LABEL, finished, frequency
 from symreg.experiments.verdict import CELLS, FAMILIES, MEDIAN, NEWTONIAN
 from symreg.experiments.verdict import FAR as FAR_GATE
 from symreg.recovery.thresholds import THRESHOLDS
@@ -50,8 +50,8 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         known = part[part[LABEL] == KNOWS]
         for label, cells in part.groupby(LABEL, sort=False):
             rows.append(_row(half, str(label), cells, ""))
-        rows.append(_row(half, "false yes", wrong, share(said_yes(wrong))))
-        rows.append(_row(half, "false no", known, share(~said_yes(known))))
+        rows.append(_row(half, "false yes", wrong, frequency(said_yes(wrong))))
+        rows.append(_row(half, "false no", known, frequency(~said_yes(known))))
     return pd.DataFrame(rows)
 
 

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from orbits.printing import plural, table, wrapped
-from symreg.experiments.study_figure import LABEL, measured, share
+from orbits.printing import number, plural, table, wrapped
+from symreg.experiments.study_figure import LABEL, frequency, measured
 from symreg.experiments.verdict import EVERY_KIND, NEWTONIAN
-from symreg.recovery.words import number
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
 """Columns in the table of every study, whatever was asked."""
@@ -75,7 +74,7 @@ def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) 
 
 
 def _newtonian(part: pd.DataFrame) -> str:
-    return share(part["world_model"] == NEWTONIAN)
+    return frequency(part["world_model"] == NEWTONIAN)
 
 
 def over(values: pd.Series) -> str:

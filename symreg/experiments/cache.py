@@ -226,6 +226,7 @@ def work(
 def code() -> str:
     """Fingerprint of the program."""
     here = Path(__file__).parent
-    sources = (path for name in PACKAGES for path in Path(str(files(name))).rglob("*.py"))
+    roots = [Path(str(files(name))) for name in PACKAGES]
+    sources = (path for root in roots for kind in ("py", "csv") for path in root.rglob(f"*.{kind}"))
     mine = sorted(path for path in sources if here not in path.parents)
     return hashlib.sha256(b"".join(path.read_bytes() for path in mine)).hexdigest()

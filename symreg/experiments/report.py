@@ -3,8 +3,9 @@
 import base64
 import json
 import re
+import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
@@ -15,20 +16,24 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from orbits.config import OrbitsConfig
 from orbits.dataset import open_dataset
 from orbits.files import read_json, write_text, written_aside
 from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
+from orbits.options import changed, flag_of
 from orbits.plot import own_style
+from orbits.printing import number, share
 from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
 from symreg.experiments.figures import FIGURES, FigureData, RunFigure
 from symreg.experiments.figures.law import beside_truth
+from symreg.experiments.report_tables import gate_table, readout_tables
 from symreg.experiments.result import Run
-from symreg.experiments.sentences import command_of, gate_table, readout_tables, undominated
 from symreg.recovery import words
 from symreg.recovery.gates import turning
 from symreg.recovery.guard import Guard
+from symreg.recovery.plot import undominated
 from symreg.recovery.result import Quantity
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls import CONTROLS as PREDICTORS
@@ -129,7 +134,6 @@ def render(run: Run, config: RunConfig) -> str:
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         asked=gate_table(run),
         far=run.world_model.far if run.world_model else None,
-        lookups={name: run.numbers("far", name) for name in run.lookups},
         command=command_of(config),
         beside_truth=beside_truth,
         front=undominated(run.kicked.recovery.pareto_front) if run.kicked else [],
@@ -138,14 +142,31 @@ def render(run: Run, config: RunConfig) -> str:
     )  # fmt: skip
 
 
+def command_of(config: RunConfig) -> str:
+    """The command that repeats the run, without what changes no number (`--out`)."""
+    words = ["symreg", "run"]
+    of_data = [each.name for each in fields(OrbitsConfig)] if config.data is not None else []
+    for name in changed(config, RunConfig()):
+        if name in (*of_data, *config.FREE):
+            continue
+        flag, value = flag_of(name), getattr(config, name)
+        if isinstance(value, bool):
+            words.append(flag if value else f"--no-{flag.removeprefix('--')}")
+        elif isinstance(value, tuple):
+            words += [flag, *map(str, value)]
+        else:
+            words += [flag, str(value)]
+    return shlex.join(words)
+
+
 def environment() -> jinja2.Environment:
     """Source of page templates, and formats of numbers and formulas."""
     loader, undefined = jinja2.PackageLoader("symreg"), jinja2.StrictUndefined
     pages = jinja2.Environment(loader=loader, autoescape=True, undefined=undefined)
     pages.filters |= {
         "mathml": mathml,
-        "number": partial(words.number, missing="–"),
-        "share": lambda value: "–" if value is None else verdict_words.share(value),
+        "number": partial(number, missing="–"),
+        "share": partial(share, missing="–"),
         "interval": three_digits,
     }
     return pages

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from orbits.files import of_json, read_json, read_typed, write_sealed
+from orbits.files import numbers_in, of_json, read_json, read_typed, write_sealed
 from orbits.forces import UNKNOWN, known_law, parse_law
-from orbits.printing import table, wrapped
+from orbits.printing import fixed, percent, shortened, table, wrapped
 from orbits.provenance import provenance
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
@@ -144,16 +144,25 @@ class Run(Result):
     def __str__(self) -> str:
         """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
-        if self.world_model is not None and self.world_model.far is not None:
-            lookups = {name: self.numbers("far", name) for name in self.lookups}
-            parts.append(table(verdict_words.far_table(self.world_model.far, lookups)))
+        if rows := self.far_table:
+            parts.append(table(rows))
         parts += map(wrapped, self.sentences)
         return "\n\n".join([*parts, *[f"Report: {self.report}"] * self.report.exists()])
 
     @property
-    def lookups(self) -> list[str]:
-        """Lookups that were asked on far states."""
-        return [name for name in self.readouts.get("far", {}) if CONTROLS[name].remembers]
+    def far_table(self) -> list[tuple[str, ...]]:
+        """Errors on far states, of the model and of the lookups asked; header first."""
+        if self.world_model is None or self.world_model.far is None:
+            return []
+        rows = self.world_model.far.table()
+        for name, found in self.readouts.get("far", {}).items():
+            if CONTROLS[name].remembers:
+                shares = (
+                    percent(found.get(each), 1, "") for each in ("error", "right", "right_low")
+                )
+                states = str(round(found.get("states") or 0))
+                rows.append((f"all, {CONTROLS[name].label}", states, *shares))
+        return rows
 
     @property
     def sentences(self) -> list[str]:
@@ -184,9 +193,9 @@ class Run(Result):
         for name, source in self.results.items():
             law = source.recovery
             rows.append((
-                name, words.shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
+                name, shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
                 words.interval(law.constant), words.interval(law.exponent, ".3f"),
-                words.fixed(source.r2), words.percent(self.far_error(name), 1, ""),
+                fixed(source.r2), percent(self.far_error(name), 1, ""),
             ))  # fmt: skip
         return rows
 
@@ -324,16 +333,5 @@ def readouts(folder: Path, config: RunConfig) -> dict[str, dict[str, Metrics]]:
         for key in config.keys(name):
             place = "laws" if key in config.transfers else "readouts"
             metrics = read_json(folder / place / f"{key}.json")["metrics"]
-            numbers.setdefault(key.name, {})[key.control] = _numbers(metrics)
+            numbers.setdefault(key.name, {})[key.control] = numbers_in(metrics)
     return numbers
-
-
-def _numbers(metrics: dict[str, Any], prefix: str = "") -> Metrics:
-    """The numbers of nested dictionaries, names joined by underscores."""
-    flat: Metrics = {}
-    for key, value in metrics.items():
-        if isinstance(value, dict):
-            flat |= _numbers(value, f"{prefix}{key}_")
-        elif value is None or isinstance(value, (int, float)):
-            flat[f"{prefix}{key}"] = None if value is None else float(value)
-    return flat

@@ -47,7 +47,7 @@ def measured(frame: pd.DataFrame, *columns: str) -> bool:
     return all(name in frame and bool(frame[name].notna().any()) for name in columns)
 
 
-def share(yes: pd.Series) -> str:
+def frequency(yes: pd.Series) -> str:
     """`0 of 60 (0.0–6.0 %)`: for how many cells something holds, with the Clopper-Pearson 95 %
     interval."""
     if yes.empty:

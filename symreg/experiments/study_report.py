@@ -8,6 +8,7 @@ import pandas as pd
 
 from orbits.files import write_text, written_aside
 from orbits.plot import own_style
+from orbits.printing import number
 from orbits.provenance import git_commit, versions
 from symreg.experiments.answer import MEASURES, answer, answer_table
 from symreg.experiments.grid import Study
@@ -15,7 +16,7 @@ from symreg.experiments.report import embedded, environment, save
 from symreg.experiments.study_figure import StudyFigure, measured
 from symreg.experiments.verdict_words import KINDS
 from symreg.recovery.guard import Guard
-from symreg.recovery.words import IN_WORDS, number
+from symreg.recovery.words import IN_WORDS
 
 SHOWN = {
     "world_model": "world model",

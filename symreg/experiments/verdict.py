@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from orbits.printing import plural
+from orbits.printing import number, plural
 from orbits.statistics import TINY
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits, LookupComparison
@@ -19,7 +19,7 @@ from symreg.recovery.gates import Gate, at_least, at_most, measured, share, stat
 from symreg.recovery.judge import null_gate
 from symreg.recovery.result import Recovery
 from symreg.recovery.thresholds import Thresholds
-from symreg.recovery.words import NOT_RECOVERED, PERMUTED, number
+from symreg.recovery.words import NOT_RECOVERED, PERMUTED
 from worldmodel.examiner.answers import Share
 from worldmodel.examiner.pasts import PASTS
 from worldmodel.examiner.summary import Examination
@@ -66,8 +66,8 @@ def far_gates(
     if far is None:
         return [measured(share(FAR, None, t.all_right, "right on", True))]
     gates = [
-        at_least_share(ANSWERED, far.answered, t.answered, ""),
-        at_least_share(FAR, far.all.bound(), t.all_right, "right, with 95 % confidence, on"),
+        share(ANSWERED, far.answered, t.answered, "", True),
+        share(FAR, far.all.bound(), t.all_right, "right, with 95 % confidence, on", True),
         measured(share(MEDIAN, far.all.error, t.far_error, "median error")),
         _surely_right(FAMILIES, far.families, t.far_right),
         _surely_right(CELLS, {str(cell): cell.share for cell in far.cells}, t.cell_right),
@@ -75,7 +75,7 @@ def far_gates(
     if far.pasts:
         behind = {_in_words(name): own for name, own in far.pasts.items()}
         gates.append(_surely_right(PAST, behind, t.far_right))
-    gates.append(at_least_share(CLOSED_LOOP, far.rolled.right, t.far_right, "right on"))
+    gates.append(share(CLOSED_LOOP, far.rolled.right, t.far_right, "right on", True))
     sizes = {name: (part.size, part.half_width) for name, part in far.parts.items()}
     gates += part_gates(sizes, t)
     gates.append(share(EVEN, far.unevenness, t.field_part, "a difference between groups"))
@@ -98,7 +98,7 @@ def _surely_right(name: str, shares: Mapping[str, Share], least: float) -> Gate:
     tops = {each: own.bound(upper=True, tests=len(shares)) for each, own in shares.items()}
     worst = min(tops, key=lambda each: tops[each], default="")
     return measured(
-        at_least_share(name, tops.get(worst), least, f"{worst}: right, by the upper bound, on")
+        share(name, tops.get(worst), least, f"{worst}: right, by the upper bound, on", True)
     )
 
 
@@ -121,11 +121,6 @@ def part_gates(sizes: Mapping[str, tuple[float, float]], t: Thresholds) -> list[
     }
     largest = max(sure.values(), default=None)
     return [*gates, share(CERTAIN, largest, t.field_sure, "the largest lower end")]
-
-
-def at_least_share(name: str, value: Metric, least: float, what: str) -> Gate:
-    """A gate for a share that is enough at the threshold itself."""
-    return Gate(name, value is not None and value >= least, value, least, kind="share", what=what)
 
 
 def holds_field(far: Examination, t: Thresholds) -> bool:
@@ -292,8 +287,8 @@ def world_model_kind(
         nearer = far.all.error / max(far.field_error, TINY)
     closer = at_least("nearer to that field than to the law", nearer, t.lookup_ratio)
     another = [
-        at_least_share(
-            ONE_FIELD, far.field_right if far else None, t.far_right, "within 10 % of it on"
+        share(
+            ONE_FIELD, far.field_right if far else None, t.far_right, "within 10 % of it on", True
         ),
         share(KICK_FIELD, far.kick_field_error if far else None, t.field_error, "median error"),
         share(SOME, far.size if far else None, t.field_size, "median size", True),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orbits.estimates import CONFIDENCE
-from orbits.printing import plural
+from orbits.printing import fixed, plural, share
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits
 from symreg.experiments.verdict import (
@@ -22,28 +22,18 @@ from symreg.experiments.verdict import (
 )
 from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
-from symreg.recovery.words import PERMUTED, fixed, percent
+from symreg.recovery.words import PERMUTED
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
-from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS
-from worldmodel.examiner.summary import Examination, StateCell
+from worldmodel.examiner.summary import BEYOND, Examination, StateCell
 
-OUTSIDE = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
-"""States outside the distances of training, up to 1.5 times."""
 WEIGHTS, READ, ARCS = "weights", "past", "arcs"
 """Where a force is: in the weights, read from the past, or not behind every other force's past."""
 NULLS = {PERMUTED: "permuted targets", UNTRAINED: "an untrained network"}
 INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 """Gates that test the instrument, not the model."""
 NOT_KICKED = "No kicked states were examined, and nothing else shows which law a model obeys."
-
-
-def share(value: float | None) -> str:
-    """A share in per cent with three digits, without powers of ten."""
-    if value is None:
-        return "none"
-    return "0.00 %" if 0 < value < 5e-5 else f"{float(f'{100 * value:.3g}'):g} %"
 
 
 NEWTONIAN_MEANS = (
@@ -110,8 +100,7 @@ def about_the_first(
     """
     first, rest = failed[0], len(failed) - 1
     more = f" {rest} more in the report." if rest else ""
-    numbers = f"found {first.found}, required {first.required}"
-    sentence = f"The first that fails is {first.name}: {numbers}.{more}"
+    sentence = f"The first that fails is {first.name}: {first.numbers}.{more}"
     if far is not None and _one_way(far):
         return f"{sentence} To try: training orbits of the other sense of rotation as well."
     if network is None or any(gate.name in INSTRUMENT for gate in failed):
@@ -298,7 +287,7 @@ def _beyond(far: Examination) -> str:
     """What it does outside the distances of training."""
     parts = [
         f"by {share(each.error)} {words}{' where it answers' if (each.answered or 0.0) < 1 else ''}"
-        for name, words in OUTSIDE.items()
+        for name, words in BEYOND.items()
         if (each := far.outside.get(name)) is not None and each.error is not None
     ]
     if not parts:
@@ -353,46 +342,6 @@ def about_limits(limits: FieldLimits) -> str:
             f"{share(limits.remainder)} of the attraction on 90 % of the states."
         )
     return sentence
-
-
-NAMED = {
-    ORBITS: "orbits as in the data files", AGAIN: "the first states, asked again at the end",
-}  # fmt: skip
-"""Kinds of states whose name needs more words in a table."""
-
-
-def far_table(
-    far: Examination, lookups: Mapping[str, Mapping[str, float | None]]
-) -> list[tuple[str, ...]]:
-    """Errors on the density and beside it, outside the distances of training, and of lookups;
-    header first."""
-    ends = f"{far.radius[0]:.3g} to {far.radius[1]:.3g} au"
-    rows: list[tuple[str, ...]] = [
-        (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}", "at least")
-    ]
-    named = {
-        "all of the density": far.all,
-        **{NAMED.get(name, name): each for name, each in far.families.items()},
-        **far.behind,
-        f"own predictions, {far.horizon} in a row": far.rolled,
-        **{OUTSIDE[name]: each for name, each in far.outside.items()},
-    }
-    rows += [
-        (
-            name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""),
-            percent(each.bound(), 1, "") if each.known else "no answer",
-        )
-        for name, each in named.items()
-    ]  # fmt: skip
-    rows += [
-        (
-            f"all, {CONTROLS[name].label}", str(round(numbers.get("states") or 0)),
-            percent(numbers.get("error"), 1, ""), percent(numbers.get("right"), 1, ""),
-            percent(numbers.get("right_low"), 1, ""),
-        )
-        for name, numbers in lookups.items()
-    ]  # fmt: skip
-    return rows
 
 
 def part_table(far: Examination) -> list[tuple[str, ...]]:

@@ -8,9 +8,8 @@ most about their smooth part. A smooth error has no useful distribution, so the 
 the largest shift; it is added to the statistical part in quadrature.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import sympy
@@ -19,7 +18,6 @@ from scipy.special import stdtrit
 from orbits.estimates import ENDS, STANDARD_ERRORS, Estimate
 from orbits.powers import normal_equations, of_groups, scaled_columns
 from orbits.statistics import TINY
-from orbits.units import G_SI, GM_EARTH_SI, GM_SUN_SI
 from symreg.fit.monomial import fit_monomial, usable
 from symreg.fit.noise import WAVES, smooth_mean_square, smooth_mean_squares
 from symreg.fit.refine import Law, refitted
@@ -35,60 +33,12 @@ ALLOWANCE = 1.5
 """A smooth error may leave this many times what residuals show: draws are few and sparse, and no
 true error is a sine."""
 
-KNOWN = {
-    "4π²": 4 * math.pi**2,
-    "2π": 2 * math.pi,
-    "π": math.pi,
-    "π²": math.pi**2,
-    "G (SI)": G_SI,
-    "GM of the Sun (SI)": GM_SUN_SI,
-    "GM of the Earth (SI)": GM_EARTH_SI,
-    "G (km²/s² pc per solar mass)": 4.30091e-3,
-}
-"""Values of gravity's constants in common units.
-
-Source: CODATA 2018 for G; IAU 2015 Resolution B3 (nominal values) and DE421 for the products GM.
-"""
 DENOMINATORS = (1, 2, 3, 4, 5, 10, 100)
 """Of exponents as one writes them: fractions, and decimals of one digit and of two."""
 BY_CHANCE = 0.05
 """Half-width of an interval, in steps of a denominator, so that one in ten holds such a number."""
 ROUNDED_EXPONENT = 1e-6
 """Half-width of an exponent's interval at least: rows without noise tell it to rounding."""
-RECOGNISED = 0.03
-"""Relative distance beyond which no known constant is proposed, however wide the interval."""
-
-
-@dataclass(frozen=True)
-class KnownConstant:
-    """A constant of physics that a fitted number may be: proposed, never substituted."""
-
-    name: str
-    value: float
-    relative_distance: float
-
-
-def nearest_known(
-    value: float, low: float, high: float, known: Mapping[str, float]
-) -> KnownConstant | None:
-    """The constant nearest to a number, if it lies in the interval and within 3 %."""
-    near = []
-    for name, constant in known.items():
-        # an interval of mere rounding is widened to a millionth
-        distance, slack = abs(value / constant - 1), 1e-6 * abs(constant)
-        if distance <= RECOGNISED and low - slack <= constant <= high + slack:
-            near.append((distance, name, constant))
-    if not near:
-        return None
-    distance, name, constant = min(near)
-    return KnownConstant(name, constant, distance)
-
-
-def recognised(estimate: Estimate) -> KnownConstant | None:
-    """The known constant nearest to a number, if it lies in the interval and within 3 %."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return None
-    return nearest_known(estimate.value, estimate.low, estimate.high, KNOWN)
 
 
 def constant_intervals(

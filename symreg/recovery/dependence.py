@@ -11,7 +11,7 @@ from itertools import permutations
 import numpy as np
 import sympy
 
-from orbits.printing import in_percent
+from orbits.printing import in_a_line, share
 from symreg.fit.form import fit_form
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import symbol, written
@@ -63,7 +63,7 @@ def _told(name: str, formula: sympy.Expr | None, left: float, other: str = "") -
             "rows, and they cannot tell the two apart"
         )
     return (
-        f"{name} {what} to {in_percent(left, 1)} of its scatter: a formula of one may be one of "
+        f"{name} {what} to {share(left, 1)} of its scatter: a formula of one may be one of "
         "the other; rows in which they part would tell"
     )
 
@@ -71,7 +71,7 @@ def _told(name: str, formula: sympy.Expr | None, left: float, other: str = "") -
 def _short(formula: sympy.Expr) -> str:
     """A formula with numbers of a few digits."""
     near = {f: sympy.sympify(f"{float(f):.{DIGITS}g}") for f in formula.atoms(sympy.Float)}
-    return written(formula.xreplace(near)).replace("**", "^").replace("*", "·")
+    return in_a_line(written(formula.xreplace(near)))
 
 
 Way = tuple[str, sympy.Expr, float]

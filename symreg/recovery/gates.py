@@ -75,9 +75,13 @@ class Gate:
             return f"{self.value:.1%}"
         return f"{self.value:.{2 if self.kind == 'chance' else 4}g}"
 
+    @property
+    def numbers(self) -> str:
+        """`found 0.93, required at least 0.95`."""
+        return f"found {self.found}, required {self.required}"
+
     def __repr__(self) -> str:
-        told = OUTCOME[self.passed]
-        return f"Gate({self.name}: found {self.found}, required {self.required}; {told})"
+        return f"Gate({self.name}: {self.numbers}; {OUTCOME[self.passed]})"
 
     def _repr_html_(self) -> str:
         rows = {"gate": self.name, "required": self.required, "found": self.found}
@@ -116,7 +120,7 @@ def at_most(name: str, value: float | None, most: float, strictly: bool = False)
 def share(name: str, value: float | None, line: float, what: str, above: bool = False) -> Gate:
     """A gate with a largest share of something unwanted, or a least share."""
     value = finite(value)
-    good = value is not None and (value > line if above else value <= line)
+    good = value is not None and (value >= line if above else value <= line)
     least, most = (line, None) if above else (None, line)
     return Gate(name, good, value, least, most, kind="share", what=what)
 
@@ -151,6 +155,11 @@ def passed(gates: Iterable[Gate]) -> bool:
     return all(gate.passed for gate in gates)
 
 
+def failures(gates: Iterable[Gate]) -> str:
+    """Those that did not pass, with what they found and what they required."""
+    return "; ".join(f"{gate.name} ({gate.numbers})" for gate in gates if not gate.passed)
+
+
 def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     """What would have changed a verdict: the gates that failed, or the one closest to failing."""
     gates = list(gates)
@@ -159,9 +168,8 @@ def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     failed = [gate for gate in gates if gate.passed is False]
     unmeasured = [gate.name for gate in gates if gate.passed is None]
     if failed:
-        listed = "; ".join(f"{g.name} (found {g.found}, required {g.required})" for g in failed)
         every = "this condition" if len(failed) == 1 else f"these {len(failed)} conditions"
-        return f"It would count as recovered if {every} held: {listed}."
+        return f"It would count as recovered if {every} held: {failures(failed)}."
     if unmeasured:
         return f"These conditions would have to be measured, and hold: {', '.join(unmeasured)}."
     used = [(gate.room_used, gate) for gate in gates if gate.room_used is not None]
@@ -169,8 +177,8 @@ def turning(gates: Iterable[Gate], recovered: bool | None) -> str:
     if used:
         room, nearest = max(used, key=lambda pair: pair[0])
         sentence += (
-            f" The closest to its limit is {nearest.name}: found {nearest.found}, required "
-            f"{nearest.required} ({room:.0%} of the margin used)."
+            f" The closest to its limit is {nearest.name}: {nearest.numbers} ({room:.0%} of the "
+            "margin used)."
         )
     return sentence
 

@@ -145,6 +145,16 @@ class Leftovers:
         """Whether a law and forces that have a name leave nothing but noise."""
         return not self.unnamed and all(part.kind.joins for part in self.parts)
 
+    def central_force(self, samples: ForceSamples) -> ForceSamples:
+        """Force samples about the centre, at their first strength, less what joins the law."""
+        table, axes = samples.table, axes_of(samples.table)
+        position = vectors(table) - self.centre
+        rest = (vectors(table, "a_") - self.acceleration) / self.growth[:, None]
+        columns = {f"a_{axis}": rest[:, k] for k, axis in enumerate(axes)}
+        columns |= {axis: position[:, k] for k, axis in enumerate(axes)}
+        r, size = (np.linalg.norm(values, axis=1) for values in (position, rest))
+        return replace(samples, table=table.assign(**columns, r=r, a_norm=size))
+
 
 def leftovers(samples: ForceSamples) -> Leftovers | None:
     """What is there beside a central force in force samples; None without velocities."""

@@ -29,16 +29,7 @@ from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import NOISELESS
 from symreg.recovery.force_field import attraction
 from symreg.recovery.from_positions import RecoverFileConfig
-from symreg.recovery.leftover_words import (
-    leftover_gate,
-    leftover_metrics,
-    leftover_notes,
-    rival_gates,
-    stepped,
-    stepping_gate,
-    stepping_note,
-    without,
-)
+from symreg.recovery.leftover_words import leftover_gates, leftover_metrics, leftover_notes
 from symreg.recovery.leftovers import (
     MOST_UNNAMED,
     NOISE_LIKE,
@@ -46,8 +37,8 @@ from symreg.recovery.leftovers import (
     beyond_time,
     leftovers,
 )
+from symreg.recovery.positions import stepped, straight, unreadable
 from symreg.recovery.problem import Problem, of_force_samples
-from symreg.recovery.rounding import straight, unreadable
 
 NEARER = 5.0
 """Times by which a turning frame leaves less of a power of the distance than a magnetic field."""
@@ -117,11 +108,9 @@ def _by_what_is_left(
 ) -> list[Problem]:
     """Problems where nobody gave a law."""
     axes = axes_of(samples.table)
-    if (none := straight(samples) or unreadable(samples, units)) is not None:
-        return [_of_distance(samples, config, units).noted((none[0],), (none[1],))]
-    if (steps := stepped(samples)) is not None:
-        problem = _of_distance(steps[1], config, units)
-        return [problem.noted((stepping_note(steps[0]),), (stepping_gate(steps[0]),))]
+    if shown := straight(samples) or unreadable(samples, units) or stepped(samples):
+        forces, note, gate = shown
+        return [_of_distance(forces, config, units).noted((note,), (gate,))]
     left = leftovers(samples)
     if left is None:
         return [_of_distance(samples, config, units)]
@@ -143,13 +132,13 @@ def _by_what_is_left(
             *notes, "with the centrifugal force of a frame that turns by half of that, the rest "
             "goes as one power of the distance, and without it does not: it was taken away",
         )  # fmt: skip
-    problem = _of_distance(without(samples, whole), config, units)
+    problem = _of_distance(whole.central_force(samples), config, units)
     beyond = partial(_beyond, left, outward, problem.samples.names, units)
     problem = replace(problem, beyond=beyond)
     if not left.measured:
         return [problem.noted(notes, metrics=metrics)]
     # size and significance decide, and no largest share of what is across the line
-    gates = (leftover_gate(left), *rival_gates(left))
+    gates = tuple(leftover_gates(left))
     return [replace(problem, non_central=None).noted(notes, gates, metrics)]
 
 
@@ -168,7 +157,7 @@ def _centrifugal(samples: ForceSamples, left: Leftovers) -> np.ndarray | None:
     if len(spin) > 1:
         outward -= (position @ spin)[:, None] * spin
     turned = replace(left, acceleration=left.acceleration + outward)
-    apart, rest = (_off_a_power(without(samples, each)) for each in (left, turned))
+    apart, rest = (_off_a_power(each.central_force(samples)) for each in (left, turned))
     return outward if rest * NEARER < apart else None
 
 

@@ -1,6 +1,5 @@
 """Pictures of a recovery."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -110,16 +109,23 @@ def short(formula: str) -> str:
     return shortened(text.replace("**", "^").replace("*", " "), 34)  # as wide as a legend
 
 
+def undominated(front: Sequence[Any]) -> list[Any]:
+    """The formulas that no formula as short or shorter beats in accuracy, shortest first."""
+    kept: list[Any] = []
+    known = (point for point in front if point.loss is not None)
+    for point in sorted(known, key=lambda point: (point.complexity, point.loss)):
+        if not kept or point.loss < kept[-1].loss:
+            kept.append(point)
+    return kept
+
+
 def _write_front(axes: Axes, law: Plottable, color: str) -> None:
     """The formulas of a front, slanted, each beside its point."""
-    least, kept = math.inf, complexity(law.formula)
-    known = sorted((c.complexity, c.loss, c.expression) for c in law.pareto_front if c.loss)
-    for size, loss, expression in known:
-        if loss >= least:
-            continue
-        least = loss
-        text = law.expression if size == kept else expression
+    kept = complexity(law.formula)
+    for point in undominated(law.pareto_front):
+        chosen = point.complexity == kept
         axes.annotate(
-            short(text), (size, loss), (5, 5), textcoords="offset points", fontsize=7, rotation=30,
-            color=color if size == kept else "#555555",
+            short(law.expression if chosen else point.expression), (point.complexity, point.loss),
+            (5, 5), textcoords="offset points", fontsize=7, rotation=30,
+            color=color if chosen else "#555555",
         )  # fmt: skip

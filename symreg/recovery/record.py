@@ -14,9 +14,9 @@ import numpy as np
 import sympy
 
 from orbits.files import as_json
-from orbits.printing import in_percent, plural
+from orbits.printing import plural, share
 from orbits.provenance import versions
-from orbits.units import ONE, Unit
+from orbits.units import Unit
 from symreg.engines.base import Candidate
 from symreg.fit.errors import root_of
 from symreg.fit.outliers import outlier_note
@@ -197,7 +197,7 @@ class Draft:
         of_root = np.std((samples.y - predicted) / root_of(predicted))
         sizes = {
             "additive": f"additive, {np.std(samples.y - predicted):.2g}",
-            "relative": f"relative, {in_percent(np.std(samples.y / predicted))}",
+            "relative": f"relative, {share(np.std(samples.y / predicted), 2)}",
             "counts": f"of counts, {of_root:.2g} times their square roots",
             "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
         }
@@ -346,11 +346,7 @@ def in_unit(quantity: Quantity, unit: Unit | None) -> Quantity:
     """
     if unit is None or not 0 < unit.size < math.inf:
         return quantity
-    value, low, high = quantity.value, quantity.low, quantity.high
-    known = quantity.recognised
-    if value is not None and low is not None and high is not None and unit.powers != ONE.powers:
-        known = recognised(value, low, high, unit)
     return replace(
         quantity, unit=unit.text, unit_in_si=unit.size, unit_as_given=unit.as_given,
-        recognised=known,
+        recognised=recognised(quantity, unit),
     )  # fmt: skip

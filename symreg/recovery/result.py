@@ -19,10 +19,10 @@ from orbits.quantities import require_no_unit
 from orbits.tables import as_frame, spellings
 from orbits.units import ONE
 from symreg.fit.expansions import Break
-from symreg.fit.uncertainty import KnownConstant, recognised
 from symreg.formulas.expressions import constant_symbol, evaluate, in_full, latex, mathml, written
 from symreg.formulas.precision import LAST_DIGITS
 from symreg.formulas.written import simple_together, with_plain_quotients
+from symreg.recovery.constants import KnownConstant, recognised
 from symreg.recovery.gates import Gate
 from symreg.recovery.rival import Rival
 from symreg.result import Result

@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
-from orbits.printing import in_percent
+from orbits.printing import fixed, in_a_line, percent, plural, share
 from orbits.units import GM_SUN, ONE, parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
-from symreg.recovery.gates import Gate
+from symreg.recovery.gates import failures
 from symreg.recovery.result import PerGroup, Quantity, Recovery
 from symreg.recovery.thresholds import THRESHOLDS
 
@@ -36,27 +35,8 @@ VERDICTS = {
 }
 
 
-def number(value: float | None, digits: int = 4, missing: str = "none") -> str:
-    """A number to so many significant digits."""
-    return missing if value is None else f"{value:.{digits}g}"
-
-
-def fixed(value: float | None, decimals: int = 4, missing: str = "none") -> str:
-    """A number with so many decimals."""
-    return missing if value is None else f"{value:.{decimals}f}"
-
-
-def percent(value: float | None, decimals: int = 0, missing: str = "none") -> str:
-    """A fraction as a percentage."""
-    return missing if value is None else f"{value:.{decimals}%}"
-
-
 MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
 """Beyond these an interval is written in powers of ten."""
-
-
-def _in_a_line(formula: str) -> str:
-    return formula.replace("**", "^").replace("*", "·")
 
 
 def interval(quantity: Quantity, spec: str | None = None) -> str:
@@ -87,11 +67,6 @@ def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:
     return units.get(result.constant.name, "").replace("^2", "²").replace("^3", "³")
 
 
-def shortened(text: str, length: int) -> str:
-    """A text of at most so many characters."""
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
 def worded(result: Recovery) -> Recovery:
     """The result with its texts: explanation, conclusion and summary."""
     return replace(
@@ -105,7 +80,7 @@ def worded(result: Recovery) -> Recovery:
 def _explanation(result: Recovery) -> list[str]:
     """Two or three sentences for a physicist: the law, its numbers, the verdict."""
     if result.recovered and not result.found:
-        law = _in_a_line(result.written)
+        law = in_a_line(result.written)
         sentences = [f"The selected law is {law}{_strength(result.constant)}."]
     else:
         sentences = _status(result)
@@ -142,12 +117,12 @@ def _summary(result: Recovery) -> dict[str, str]:
     target = next(reversed(result.points), "")
     component = f"{target} = " if target.startswith("a_") else ""
     if (groups := result.per_group) is not None:
-        rows = {"law": component + _in_a_line(groups.form)} | _by_group(result, groups)
+        rows = {"law": component + in_a_line(groups.form)} | _by_group(result, groups)
         many = []
     else:
-        rows = {"law": component + _in_a_line(result.written)}
+        rows = {"law": component + in_a_line(result.written)}
     if len(many) > 1:
-        rows["form"] = _in_a_line(result.form)
+        rows["form"] = in_a_line(result.form)
     rows |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}
     rows |= {name: interval(each) + _truth(each) for name, each in result.parameters.items()}
     if result.r2 is not None and result.r2 >= THRESHOLDS.least_r2 and is_power_law(result):
@@ -179,32 +154,22 @@ def _conclusion(result: Recovery) -> str:
         assert result.reference is not None  # for the type checker: there is one to be recovered
         return f"Recovered. {VERDICTS[result.verdict].format(reference=result.reference)}"
     if result.found:
-        share = percent(result.rivals[0].weight)
-        sentence = f"A law was found, with {share} of the posterior of all that was searched."
+        weight = percent(result.rivals[0].weight)
+        sentence = f"A law was found, with {weight} of the posterior of all that was searched."
         return " ".join([sentence, *_rivals(result)])
     return " ".join(_status(result))
-
-
-def failures(gates: Sequence[Gate]) -> str:
-    """The gates that did not pass, with what they asked and what they found."""
-    return "; ".join(
-        f"{gate.name} (required: {gate.required}; found: {gate.found})"
-        for gate in gates
-        if not gate.passed
-    )
 
 
 def _status(result: Recovery) -> list[str]:
     """Whether a law was found, how sure that is, and alternatives."""
     group = result.per_group
-    formula = _in_a_line(result.written if group is None else group.form)
+    formula = in_a_line(result.written if group is None else group.form)
     if result.status == "fitted":
-        numbers = len(result.coefficients)
         told = [
             f"The form that was given, fitted and not searched: {formula}{_numbers(result)}. It "
             f"leaves {_size(result.error)} (rms, of the target's size), and R² on rows kept aside "
             f"is {fixed(result.r2)}. A free search, without --form, would have to leave less with "
-            f"{numbers} number{'' if numbers == 1 else 's'}, or as much with fewer."
+            f"{plural(len(result.coefficients), 'number')}, or as much with fewer."
         ]
         if missing := failures(result.found_gates):
             told.append(f"It does not explain the table: {missing}.")
@@ -243,7 +208,7 @@ def _size(error: float | None) -> str:
     """A relative error: `0.4 %`, or `6e-08` if it is tiny."""
     if error is None or not math.isfinite(error):
         return "an unknown error"
-    return in_percent(error) if error >= 1e-5 else f"{error:.1g}"
+    return share(error, 2) if error >= 1e-5 else f"{error:.1g}"
 
 
 def _rivals(result: Recovery) -> list[str]:
@@ -251,7 +216,7 @@ def _rivals(result: Recovery) -> list[str]:
     sentences = []
     as_good = [rival for rival in result.rivals if rival.as_good]
     if as_good:
-        listed = "; ".join(_in_a_line(rival.expression) for rival in as_good)
+        listed = "; ".join(in_a_line(rival.expression) for rival in as_good)
         place = ", ".join(f"{name} = {value:g}" for name, value in as_good[0].measure_at.items())
         apart = percent(as_good[0].difference)
         sentences.append(
@@ -261,7 +226,7 @@ def _rivals(result: Recovery) -> list[str]:
     others = [r for r in result.rivals[1:] if r.weight >= RIVAL_SHARE and not r.as_good]
     if others:
         listed = "; ".join(
-            f"{_in_a_line(rival.expression)} ({percent(rival.weight)})" for rival in others
+            f"{in_a_line(rival.expression)} ({percent(rival.weight)})" for rival in others
         )
         sentences.append(f"The data do not rule out: {listed}.")
     return sentences
@@ -304,7 +269,7 @@ def _numbers(result: Recovery) -> str:
     shown = [abs(float(each)) for each in NUMBER.findall(result.expression or "")]
     value = abs(result.constant.value or 0.0)
     plain = len(many) == 1 and any(math.isclose(value, each, rel_tol=0.01) for each in shown)
-    form = "" if plain else f" = {_in_a_line(result.form)}"
+    form = "" if plain else f" = {in_a_line(result.form)}"
     return f"{form}, with {', '.join(many)}"
 
 
@@ -348,8 +313,7 @@ def _truth(quantity: Quantity) -> str:
 
 def _verdict(result: Recovery) -> str:
     if result.r2 is None or result.r2 < THRESHOLDS.least_r2:
-        r2 = "none" if result.r2 is None else f"{result.r2:.3f}"
-        return f"It does not predict held-out data (R² = {r2}): no law."
+        return f"It does not predict held-out data (R² = {fixed(result.r2, 3)}): no law."
     if result.reference is None:
         if not result.forms:
             return "No reference law has this form."

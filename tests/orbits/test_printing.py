@@ -7,7 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbits.command_line import complain, say
-from orbits.printing import columns, facts, plain, shortened, table, wrapped
+from orbits.printing import (
+    columns,
+    facts,
+    fixed,
+    in_a_line,
+    number,
+    percent,
+    plain,
+    share,
+    shortened,
+    table,
+    wrapped,
+)
 
 ROWS = [
     ("states", "law found", "beside newton", "constant [95 %]"),
@@ -97,3 +109,24 @@ def test_a_text_is_shortened_in_its_middle(text, most):
     assert len(short) <= most
     assert short == line or short.startswith(line[:5])
     assert shortened("beginning" + text * 10**4 + "the end", 100).endswith("the end")
+
+
+def test_numbers_and_shares_are_written_in_one_way():
+    assert [number(12.3456), fixed(12.3456, 2), percent(0.123), percent(0.123, 1)] == [
+        "12.35", "12.35", "12%", "12.3%",
+    ]  # fmt: skip
+    told = {0: "0 %", 0.03214: "3.21 %", 0.9996: "100 %", 94.2: "9420 %", 8.3e-9: "0.00000083 %"}
+    assert [share(value) for value in told] == list(told.values())
+    assert share(0.03214, 2) == "3.2 %"
+    assert [write(None) for write in (number, fixed, percent, share)] == ["none"] * 4
+    assert number(None, missing="–") == share(None, missing="–") == "–"
+    assert in_a_line("2*x**3") == "2·x^3"
+
+
+@given(st.floats(1e-12, 1e6), st.integers(1, 6))
+def test_a_share_is_read_back_to_its_digits(value, digits):
+    text = share(value, digits)
+    assert "e" not in text
+    assert float(text.removesuffix(" %")) / 100 == pytest.approx(
+        value, rel=0.6 * 10 ** (1 - digits)
+    )

@@ -6,8 +6,19 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import constants as si
 
-from orbits.units import LENGTHS, ONE, YEARS, GivenUnits, Unit, parse_unit, powers
+from orbits.units import (
+    CONSTANTS,
+    G_SI,
+    LENGTHS,
+    ONE,
+    YEARS,
+    GivenUnits,
+    Unit,
+    parse_unit,
+    powers,
+)
 
 POWERS = st.fractions(-12, 12, max_denominator=12)
 BASE_NAMES = st.tuples(
@@ -86,3 +97,33 @@ def test_units_of_one_name_are_named():
         "h", "km h^-1", "m kg s^-2", "deg", "dimensionless", "min km h^-1",
     ]  # fmt: skip
     assert hours.as_given == "h"
+
+
+def test_constants_of_physics_are_those_of_their_source():
+    value = {name: float(row["value"]) for name, row in CONSTANTS.items()}
+    assert all(parse_unit(row["unit"]).size == 1 for row in CONSTANTS.values()), "in SI"
+    e, k, h, c = si.e, si.k, si.h, si.c
+    expected = {
+        "G": si.G, "standard gravity g": si.g, "speed of light c": c, "1/c": 1 / c, "c²": c**2,
+        "1/c²": c**-2, "Planck constant h": h, "ħ": si.hbar, "hc": h * c, "h/k": h / k,
+        "Boltzmann constant k": k, "3k/2": 1.5 * k, "hc/k": h * c / k, "e/k": e / k, "h/e": h / e,
+        "Wien's constant": si.Wien, "Stefan-Boltzmann constant σ": si.sigma,
+        "Avogadro constant": si.N_A, "gas constant R": si.R, "3R/2": 1.5 * si.R,
+        "Faraday constant": e * si.N_A, "elementary charge e": e,
+        "electric constant ε0": si.epsilon_0, "1/(4πε0)": 1 / (4 * math.pi * si.epsilon_0),
+        "magnetic constant μ0": si.mu_0, "μ0/(2π)": si.mu_0 / (2 * math.pi),
+        "μ0/(4π)": si.mu_0 / (4 * math.pi), "Rydberg constant": si.Rydberg,
+        "Bohr radius": si.physical_constants["Bohr radius"][0], "mass of the electron": si.m_e,
+        "mass of the proton": si.m_p, "GM of the Sun": 1.3271244e20, "GM of the Earth": 3.986004e14,
+        "4π²/GM of the Sun": 4 * math.pi**2 / value["GM of the Sun"],
+        "4π²": 4 * math.pi**2, "2π": 2 * math.pi, "π": math.pi, "π²": math.pi**2,
+        "G (km²/s² pc per solar mass)": si.G * 1.98841e30 / si.parsec / 1e6,
+    }  # fmt: skip
+    # editions of CODATA differ in the tenth digit, roundings of GM in the eighth, of the last G
+    # in the sixth
+    assert value == pytest.approx(expected, rel=2e-6)
+
+
+@pytest.mark.parametrize(("body", "gm"), [("Msun", "GM of the Sun"), ("Mearth", "GM of the Earth")])
+def test_a_mass_is_its_gm_over_g(body, gm):
+    assert parse_unit(body).size == pytest.approx(float(CONSTANTS[gm]["value"]) / G_SI, rel=1e-15)

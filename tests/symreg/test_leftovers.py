@@ -17,8 +17,8 @@ from symreg.fit.form import fit_form
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.leftovers import leftovers
 from symreg.recovery.motion import problems_of
+from symreg.recovery.positions import grain, unreadable
 from symreg.recovery.recover import solve
-from symreg.recovery.rounding import grain, unreadable
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 GM = orbits.GM_SUN

@@ -10,13 +10,14 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from orbits.cli import main as orbits_command
+from orbits.estimates import Estimate
 from orbits.units import parse_unit
 from symreg.cli import main
 from symreg.fit.form import fit_form
 from symreg.fit.outliers import outlying_rows
 from symreg.fit.samples import Samples
 from symreg.formulas.watch import Watch
-from symreg.recovery.constants import KNOWN, recognised
+from symreg.recovery.constants import recognised
 from symreg.recovery.recover import recover
 from symreg.recovery.result import Recovery
 
@@ -247,11 +248,12 @@ def test_constants_are_recognised_by_value_and_unit():
     known = found.coefficients["k"].recognised
     assert known.name == "gas constant R"
     assert "gas constant R" in found.explanation
-    half = recognised(8.0e3, 7.9e3, 8.4e3, parse_unit("Pa*L/mol/K"))
-    assert half is None  # in the interval, but 4 % off
-    assert recognised(8.3e3, 8.2e3, 8.31e3, parse_unit("Pa*L/mol/K")) is None  # outside it
-    assert recognised(8.3, 8.2, 8.4, parse_unit("m")) is None
-    assert all(size > 0 and parse_unit(unit).size == 1 for size, unit in KNOWN.values())
+    unit = parse_unit("Pa*L/mol/K")
+    assert recognised(Estimate(8.3e3, 8.2e3, 8.4e3), unit).name == "gas constant R"
+    assert recognised(Estimate(8.0e3, 7.9e3, 8.4e3), unit) is None  # in the interval, but 4 % off
+    assert recognised(Estimate(8.3e3, 8.2e3, 8.31e3), unit) is None  # outside it
+    assert recognised(Estimate(8.3, 8.2, 8.4), parse_unit("m")) is None
+    assert recognised(Estimate(6.67e-11, 6.66e-11, 6.69e-11)).name == "G (SI)"
 
 
 def test_a_search_ends_with_its_time_and_says_so():

@@ -12,8 +12,8 @@ from symreg.cli import main
 from symreg.experiments.figures import FIGURES
 from symreg.experiments.figures.base import panels
 from symreg.experiments.figures.kicks import plot_kicks
+from symreg.experiments.report_tables import gate_table
 from symreg.experiments.result import Run
-from symreg.experiments.sentences import gate_table
 
 OPTIONS = [
     "--orbits", "40", "--steps", "40", "--search-seeds", "2", "--bodies", "earth",

@@ -29,6 +29,7 @@ from worldmodel.examiner.questions import (
 from worldmodel.examiner.states import DENSITY, World
 from worldmodel.grain import rounding_error
 from worldmodel.predictor import ArcPredictor
+from worldmodel.rows import Rows
 
 RIGHT = 0.1
 """Relative error up to which an answer counts as right."""
@@ -77,7 +78,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Rows):
     """Questions and answers, a row each; see `worldmodel.examiner.questions.Questions`.
 
     acceleration: (row, axis) implied by the answers, au/yr^2; NaN without an answer.
@@ -116,9 +117,6 @@ class Answers:
                 values = np.where(np.isfinite(values), values, None)
             columns[each.name] = values.tolist()
         return columns
-
-    def some(self, chosen: np.ndarray) -> "Answers":
-        return Answers(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
 
     def with_acceleration(self, acceleration: np.ndarray) -> "Answers":
         """The same questions, answered otherwise."""

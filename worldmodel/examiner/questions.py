@@ -12,6 +12,7 @@ from worldmodel.examiner.states import DENSITY, FAMILIES, States, World, drawn
 from worldmodel.flow import follow
 from worldmodel.predictor import ArcPredictor
 from worldmodel.probes.states import Arcs
+from worldmodel.rows import Rows
 
 BAND, WIDTH = 0.1, 4
 """Share of the questions asked in batches of one size within a factor of four, from one on; the
@@ -23,7 +24,7 @@ ORBITS, AGAIN, ROLLED = "orbits of data", "asked again at the end", "own predict
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(Rows):
     """Bare contexts; rows of every array belong together.
 
     context: (question, time, axis) relative positions, au, in the numbers of a data file (float32)
@@ -70,13 +71,6 @@ class Questions:
         questions = cls(context, velocity, gm, mass, following, true, names, pasts, steps, own)
         known = np.isfinite(context).all(axis=(1, 2)) & np.isfinite(following).all(axis=1)
         return questions.some(known)
-
-    def some(self, chosen: np.ndarray) -> "Questions":
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        chosen_rows: dict[str, Any] = {
-            name: None if value is None else value[chosen] for name, value in values.items()
-        }
-        return Questions(**chosen_rows)
 
     def __len__(self) -> int:
         return len(self.gm)

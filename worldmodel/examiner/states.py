@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from orbits.forces import ForceLaw
+from worldmodel.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class World:
 
 
 @dataclass(frozen=True)
-class States:
+class States(Rows):
     """Places and velocities under a law.
 
     position, velocity: (state, axis), au and au/yr.
@@ -76,12 +77,6 @@ class States:
     gm: Float[np.ndarray, " state"]
     mass: Float[np.ndarray, "state body"] | None
     family: np.ndarray
-
-    def some(self, chosen: np.ndarray | slice) -> "States":
-        mass = None if self.mass is None else self.mass[chosen]
-        return States(
-            self.position[chosen], self.velocity[chosen], self.gm[chosen], mass, self.family[chosen]
-        )
 
     def called(self, family: str) -> "States":
         """The same states as a family of another name."""

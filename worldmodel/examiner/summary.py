@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orbits.printing import percent
 from orbits.whole_field import FieldPart, Terms, WholeField, fitted_field
 from worldmodel.examiner.answers import RIGHT, Answers, Share
 from worldmodel.examiner.pasts import FOREIGN, OWN, PASTS
@@ -20,6 +21,12 @@ CELL_PLACES = 3
 """Cells in distance."""
 LEAST_STATES = 40
 """Of the density, with an answer: for the parts of a field, of which there are about ten."""
+BEYOND = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
+"""States outside the distances of training, up to 1.5 times, in words."""
+NAMED = {
+    ORBITS: "orbits as in the data files", AGAIN: "the first states, asked again at the end",
+}  # fmt: skip
+"""Kinds of states whose name needs more words in a table."""
 VISITORS = "from outside"
 """States of the density whose context begins outside the distances of training."""
 
@@ -110,6 +117,27 @@ class Examination:
         """`pasts` in words, as in `behind a past under a force of 1/r³`."""
         words = {name: past.words for name, past in PASTS.items()}
         return {f"behind a past {words.get(name, name)}": each for name, each in self.pasts.items()}
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Errors on the density and beside it, and outside the distances of training; header
+        first."""
+        ends = f"{self.radius[0]:.3g} to {self.radius[1]:.3g} au"
+        shares = {
+            "all of the density": self.all,
+            **{NAMED.get(name, name): each for name, each in self.families.items()},
+            **self.behind,
+            f"own predictions, {self.horizon} in a row": self.rolled,
+            **{BEYOND[name]: each for name, each in self.outside.items()},
+        }
+        rows = [
+            (
+                name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""),
+                percent(each.bound(), 1) if each.known else "no answer",
+            )
+            for name, each in shares.items()
+        ]  # fmt: skip
+        head = (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}", "at least")
+        return [head, *rows]
 
 
 def summary(

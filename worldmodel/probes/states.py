@@ -11,11 +11,12 @@ from orbits.frames import relative_shares, relative_states
 from orbits.statistics import varies
 from orbits.units import G
 from worldmodel.kick import kicked_at, turned_at_random
+from worldmodel.rows import Rows
 from worldmodel.source import DataFacts, DatasetSource, Trajectories
 
 
 @dataclasses.dataclass(frozen=True)
-class Arcs:
+class Arcs(Rows):
     """States to probe, and which of their times are read.
 
     Two visible bodies (`mass` is not None) move about their barycentre; `position` is then that of
@@ -63,14 +64,6 @@ class Arcs:
         """Each body's share of the relative position, x_b = share · x: (m2, −m1)/(m1 + m2) of two
         visible bodies, 1 if relative."""
         return np.ones((len(self.gm), 1)) if self.mass is None else relative_shares(self.mass)
-
-    def some(self, kept: np.ndarray) -> "Arcs":
-        """The arcs of some orbits (a mask or indices)."""
-        names = ("position", "velocity", "gm", "index", "seen", "mass", "body")
-        values = {name: getattr(self, name) for name in names}
-        return dataclasses.replace(
-            self, **{name: value[kept] for name, value in values.items() if value is not None}
-        )
 
     def contexts(
         self, orbit: np.ndarray, time: np.ndarray, length: int

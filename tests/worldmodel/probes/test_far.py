@@ -6,9 +6,8 @@ import pytest
 import orbits
 import worldmodel
 from orbits.files import of_json
-from symreg.experiments.verdict_words import OUTSIDE, far_table
 from worldmodel.examiner.states import DENSITY, FAMILIES
-from worldmodel.examiner.summary import Examination
+from worldmodel.examiner.summary import BEYOND, Examination
 
 DT = 0.008
 FEW = "far(count=600)"
@@ -83,8 +82,8 @@ def test_cells_say_where_a_model_is_wrong(data):
             assert cell.share.right == 1
         if cell.start > 1.0:
             assert cell.share.right == 0
-    rows = far_table(far, {})
-    for name in ("at rest", *OUTSIDE.values()):
+    rows = far.table()
+    for name in ("at rest", *BEYOND.values()):
         (row,) = (row for row in rows if row[0] == name)
         assert row[3].endswith("%")
 

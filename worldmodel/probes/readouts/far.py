@@ -1,11 +1,11 @@
 """Far: is the implied acceleration right where no training orbit has been?"""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from orbits.files import as_json
+from orbits.files import as_json, numbers_in
 from orbits.options import Between
 from orbits.printing import table
 from orbits.whole_field import PARTS
@@ -14,7 +14,6 @@ from worldmodel.probes.readouts.base import Reading, ReadOut, side_by_side
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from worldmodel.examiner.summary import Examination
     from worldmodel.probes.experiment import Experiment
 
 GROUPS = ("families", "pasts", "followed", "rolled", "outside", "states", "independent", "seed")
@@ -110,29 +109,7 @@ class Far(ReadOut):
             "answers": answers.to_lists(),
         }
         title = f"{experiment.who}, far states: over {found.states} (examination {seed})"
-        numbers = {n: v for n, v in _flat(metrics) if n.partition("_")[0] not in GROUPS}
-        text = f"{side_by_side(title, {'': numbers}, self.labels)}\n\n{table(_rows(found))}"
+        every = numbers_in(metrics)
+        numbers = {n: v for n, v in every.items() if n.partition("_")[0] not in GROUPS}
+        text = f"{side_by_side(title, {'': numbers}, self.labels)}\n\n{table(found.table())}"
         return Reading(metrics, "far", text, details=details)
-
-
-def _rows(found: "Examination") -> list[tuple[str, ...]]:
-    """Every share, header first."""
-    outside = {f"{name} than any training orbit": s for name, s in found.outside.items()}
-    rolled = {f"own predictions, {found.horizon} in a row": found.rolled}
-    rows: list[tuple[str, ...]] = [("states", "number", "median error", "within 10 %", "at least")]
-    for name, share in {**found.families, **found.behind, **rolled, **outside}.items():
-        known = share.right is not None
-        rows.append((
-            name, str(share.states), f"{share.error:.2%}" if share.error is not None else "",
-            f"{share.right:.1%}" if known else "no answer", f"{share.bound():.1%}" if known else "",
-        ))  # fmt: skip
-    return rows
-
-
-def _flat(metrics: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Names and numbers of nested mappings."""
-    for name, value in metrics.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}_")
-        elif not isinstance(value, list):
-            yield f"{prefix}{name}", value

@@ -1,10 +1,15 @@
-"""Positions that are rounded too coarsely for the step between them: no force can be read."""
+"""What positions show of how they were made: on a line, rounded, or by an integrator's steps."""
+
+from dataclasses import replace
 
 import numpy as np
 
+from orbits.derivatives import runge_kutta
+from orbits.derivatives.stepping import Stepping, stepping
 from orbits.force_samples import ForceSamples, axes_of, vectors
 from orbits.units import GivenUnits
 from symreg.recovery.gates import Gate, stated
+from symreg.recovery.weak_path import path_of
 
 MOST = 0.1
 """Of the pull in one step: rounding beyond it leaves few values to a second difference."""
@@ -12,6 +17,9 @@ READABLE = 0.01
 """Of an acceleration: the error that is asked of positions that would do."""
 BITS, DECIMALS = range(4, 25), range(0, 7)
 """Of a mantissa, and behind the point, to which positions may be rounded."""
+
+Shown = tuple[ForceSamples, str, Gate]
+"""Forces as far as they can be read, a note, and a condition."""
 
 
 def grain(values: np.ndarray) -> float:
@@ -32,7 +40,7 @@ def grain(values: np.ndarray) -> float:
     return 0.0
 
 
-def straight(samples: ForceSamples) -> tuple[str, Gate] | None:
+def straight(samples: ForceSamples) -> Shown | None:
     """A note and a condition if every orbit is a straight line at one speed to its noise; else
     None."""
     table, noise = samples.table, samples.metrics.get("noise")
@@ -46,10 +54,14 @@ def straight(samples: ForceSamples) -> tuple[str, Gate] | None:
         if np.sqrt(np.mean(left**2)) > 3 * noise:
             return None
     note = "the motion is a straight line at one speed, to its errors: it shows no force"
-    return note, stated("a force to explain", False, "an acceleration beyond its errors", "none")
+    return (
+        samples,
+        note,
+        stated("a force to explain", False, "an acceleration beyond its errors", "none"),
+    )
 
 
-def unreadable(samples: ForceSamples, units: GivenUnits) -> tuple[str, Gate] | None:
+def unreadable(samples: ForceSamples, units: GivenUnits) -> Shown | None:
     """A note and a condition if rounding is beside the pull of one step; else None."""
     dt, metrics = samples.attributes.get("dt"), samples.metrics
     if samples.attributes.get("readout") != "measured" or not dt or "noise" not in metrics:
@@ -71,4 +83,52 @@ def unreadable(samples: ForceSamples, units: GivenUnits) -> tuple[str, Gate] | N
     )
     told = f"rounding of {step / pull:.0%} of the pull in a step"
     asked = f"rounding of at most {MOST:.0%} of it"
-    return note, stated("readable at this step", False, asked, told)
+    return samples, note, stated("readable at this step", False, asked, told)
+
+
+def stepped(samples: ForceSamples) -> Shown | None:
+    """An integrator's own forces, a note and a condition, if every stretch has its fingerprint."""
+    path = path_of(samples)
+    if path is None or not path.stretches or path.moved is not path.position:
+        return None
+    acceleration = vectors(samples.table, "a_")
+    found = [stepping(path.position[rows], acceleration[rows], path.dt) for rows in path.stretches]
+    first = found[0]
+    if first is None or any(each is None or each.method != first.method for each in found):
+        return None
+    told = f"stepped by {first.method or 'an integrator of first order'}"
+    gate = stated("steps that follow the motion", first.share == 0, "yes", told)
+    if not first.method:
+        return samples, _of_steps(first), gate
+    force = np.full(acceleration.shape, np.nan)
+    for rows, each in zip(path.stretches, found, strict=True):
+        assert each is not None  # for the type checker: none of them is
+        force[rows] = each.force
+    columns = {f"a_{axis}": force[:, k] for k, axis in enumerate(axes_of(samples.table))}
+    table = samples.table.assign(**columns, a_norm=np.linalg.norm(force, axis=1))
+    whole = np.isfinite(force).all(axis=1)
+    return replace(samples, table=table[whole].reset_index(drop=True)), _of_steps(first), gate
+
+
+def _of_steps(steps: Stepping) -> str:
+    """Of which state the second difference is the force, and the energy's drift."""
+    energy = (
+        f"the energy changes by {steps.energy:+.2%} of the kinetic energy from beginning to end"
+    )
+    if not steps.method:
+        side = "k - 1" if steps.share < 0 else "k + 1"
+        return (
+            f"these positions look stepped by an integrator of first order: their second "
+            f"difference at k is {abs(steps.share):.3g} of the force at {side} and the rest of "
+            f"that at k; {energy}"
+        )
+    if steps.method in runge_kutta.METHODS:
+        return (
+            f"these positions look stepped by {steps.method}: its steps lead from each to the "
+            f"next, and the motion itself does not; {energy}. The law is that of the force stepped"
+        )
+    place = {-1.0: "k - 1", 0.0: "k", 1.0: "k + 1"}[steps.share]
+    return (
+        f"these positions look stepped by {steps.method}: their second difference at k is the "
+        f"force at {place}; {energy}. The law is that of this force"
+    )

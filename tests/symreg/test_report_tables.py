@@ -1,4 +1,4 @@
-"""What a report says in sentences: read-outs, what decided the verdict, the command again."""
+"""What a report shows beside its figures: the command again, and the front."""
 
 import shlex
 
@@ -7,7 +7,8 @@ import pytest
 from orbits.command_line import Command, main
 from orbits.options import with_options
 from symreg.experiments.config import RunConfig
-from symreg.experiments.sentences import command_of, undominated
+from symreg.experiments.report import command_of
+from symreg.recovery.plot import undominated
 from symreg.recovery.result import FrontPoint
 
 
