@@ -19,7 +19,7 @@ from symreg.enumeration.model import UNFIT, FitTable, FittedFormula
 from symreg.formulas.numbers import exact, price, simple_near
 from symreg.formulas.watch import Watch
 from symreg.search.description import length
-from symreg.search.polish import least_squares
+from symreg.search.polish import least_squares, projected
 from symreg.search.scan import Scan
 
 LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
@@ -176,21 +176,19 @@ def _sparse_polynomials(table: FitTable) -> list[Quotient]:
     rows, variables = table.X.shape
     p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
     columns = monomials(table.X, p).T / table.sigma
-    scan = Scan(columns, table.y / table.sigma)
+    wanted = table.y / table.sigma
+    scan = Scan(columns, wanted)
     states, polynomials = scan.singles(BEAM), []
     # three rows for each number
     for _ in range(min(MOST_TERMS, rows // 3)):
-        fits = []
-        for state in states:
-            chosen = columns[list(state)].T
-            # all digits but two of rounding
-            solution, *_ = np.linalg.lstsq(chosen, table.y / table.sigma, rcond=1e-13)
-            square = float(np.mean((chosen @ solution - table.y / table.sigma) ** 2))
-            fits.append((square, state, solution))
-        fits.sort(key=lambda each: each[0])
+        if not states:
+            break
+        solved = projected(np.swapaxes(columns[np.array(states)], 1, 2), wanted)
+        squares = np.mean(solved.residuals**2, axis=1)
+        fits = sorted(zip(squares, states, solved.linear, strict=True), key=lambda each: each[0])
         one = np.zeros((1, variables), dtype=int)
         polynomials += [
-            Quotient(p[list(state)], one, np.append(solution, 1.0), square)
+            Quotient(p[list(state)], one, np.append(solution, 1.0), float(square))
             for square, state, solution in fits[:2]
         ]
         # four terms for each: the beam is chosen from all of these

@@ -8,14 +8,18 @@ Sources: Marquardt, J. SIAM 11, 431 (1963); Golub & Pereyra, SIAM J. Numer. Anal
 for variable projection; Kaufman, BIT 15, 49 (1975) for its slopes with the basis held.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+
+from orbits.statistics import TINY
 
 Evaluated = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Numbers (model, number) and the places of these models among all, to their residuals
 (model, row) and the slopes of these (model, row, number)."""
+
+Model = TypeVar("Model")
 
 FIRST, LARGEST, LEAST = 1e-4, 1e8, 1e-12
 """Damping, relative to the square of a column: the first step is nearly Gauss and Newton's; more
@@ -28,6 +32,8 @@ PAID = 1e-10
 """Share of the sum of squares below which a step that pays is the last."""
 WORST = 1e6
 """Residual where a model is not finite: above any logarithm of a float64."""
+UNTOLD = 1e-10
+"""Singular values of slopes of unit columns, below which the rows do not tell numbers apart."""
 RANK = 1e-13
 """Singular values below this share of the largest are rounding."""
 
@@ -86,6 +92,15 @@ def _step(residuals: np.ndarray, slopes: np.ndarray, damping: np.ndarray) -> np.
     return -np.einsum("mkj,mk->mj", v, scaled) / size
 
 
+def uncertainty(slopes: np.ndarray) -> np.ndarray:
+    """(number,) diagonal of (JᵀJ)⁻¹ for slopes J (row, number): a number moved by d, the others
+    refitted, adds d² over it to the sum of squares."""
+    size = np.linalg.norm(slopes, axis=0)
+    size[size == 0] = 1.0
+    inverse = np.linalg.pinv(slopes / size, rcond=UNTOLD)
+    return np.maximum(np.sum(inverse**2, axis=1) / size**2, TINY)
+
+
 class Projected(NamedTuple):
     """Models at some inner numbers, their linear ones solved for.
 
@@ -127,3 +142,38 @@ def projected(design: np.ndarray, wanted: np.ndarray) -> Projected:
         linear = linear + np.einsum("mcj,mc->mj", v, along / np.where(known, s, 1.0)) / size
         residuals = wanted - np.einsum("mrc,mc->mr", design, linear)
     return Projected(linear, np.where(good[:, None], residuals, WORST), u)
+
+
+def projected_with(
+    design: np.ndarray, wanted: np.ndarray, linear: np.ndarray, fixed: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, Projected]:
+    """All linear numbers (model, column) of a target (row,), some of them set.
+
+    Args:
+        design: (model, row, column).
+        wanted: (row,).
+        linear: (model, column), those that are set as they stay.
+        fixed: (model, number) places of these.
+        free: (model, number) places of those solved for.
+    """
+    held = np.take_along_axis(design, fixed[:, None, :], axis=2)
+    known = np.einsum("mrc,mc->mr", held, np.take_along_axis(linear, fixed, axis=1))
+    solved = projected(np.take_along_axis(design, free[:, None, :], axis=2), wanted - known)
+    linear = linear.copy()
+    np.put_along_axis(linear, free, solved.linear, axis=1)
+    return linear, solved
+
+
+def in_batches(
+    models: Sequence[Model], kind: Callable[[Model], Hashable],
+    improved: Callable[[Sequence[Model]], Sequence[Model]],
+) -> list[Model]:  # fmt: skip
+    """Models improved, those of one kind as one array, in their order."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, model in enumerate(models):
+        groups.setdefault(kind(model), []).append(place)
+    whole = list(models)
+    for places in groups.values():
+        for place, model in zip(places, improved([models[i] for i in places]), strict=True):
+            whole[place] = model
+    return whole
