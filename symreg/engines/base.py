@@ -84,6 +84,12 @@ class Budget:
     """Relative error that no law need explain: a formula within it ends a search, and no larger one
     is told from it."""
 
+    def drawn(self, count: int, seed: int) -> tuple[np.ndarray, np.random.Generator]:
+        """(row,) places of the rows to search, of so many, and a generator for what is drawn
+        besides."""
+        rng = np.random.default_rng(seed)
+        return np.sort(rng.choice(count, min(self.rows, count), replace=False)), rng
+
 
 @dataclass(frozen=True)
 class Evolution(Options):
@@ -288,10 +294,8 @@ def _is_exact(
     """Whether a formula leaves less than a limit; in double precision its numbers lower it. Where
     columns are in single precision their rounding is all that may be left."""
     if any(map(is_single, X.T)):
-        form, numbers = skeleton(expression)
-        law = Law(form, tuple(numbers), 0.0, 0.0, 0, "")
         samples = Samples(X, y, tuple(names), np.arange(len(y)))
-        return rounding_left(law, samples) < ROUNDED
+        return rounding_left(_law(expression), samples) < ROUNDED
     residuals, *_ = _errors(expression, X, y, names)
     mean_square = float(np.mean(residuals**2)) if np.all(np.isfinite(residuals)) else np.inf
     fitted = len(expression.atoms(sympy.Float)) if rounding(y) == DOUBLE else 0
@@ -316,9 +320,13 @@ def explains_all(
     chance = misfit_probability(residuals, samples)
     if chance is None or min(chance, hump_probability(residuals)) <= CHANCE:
         return False
+    return smooth_probability(_law(expression), samples) > CHANCE
+
+
+def _law(expression: sympy.Expr) -> Law:
+    """With the numbers as they are."""
     form, numbers = skeleton(expression)
-    law = Law(form, tuple(numbers), 0.0, 0.0, 0, "")
-    return smooth_probability(law, samples) > CHANCE
+    return Law(form, tuple(numbers), 0.0, 0.0, 0, "")
 
 
 def _errors(
@@ -410,8 +418,7 @@ class Family(Engine):
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
         """The front; see the contract in `Engine`."""
-        rng = np.random.default_rng(seed)
-        chosen = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
+        chosen, rng = budget.drawn(len(y), seed)
         symbols = feature_symbols(names, X)
         with np.errstate(all="ignore"):  # powers over hundreds of decades
             formulas = self.formulas(X[chosen], y[chosen], symbols, rng, budget.watch)

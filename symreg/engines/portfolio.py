@@ -2,8 +2,8 @@
 
 Quotients of polynomials, small expressions, products of powers with functions (projection), then
 larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
-search. Where the target is a function of fewer products of powers, these are searched before the
-columns by all but the last. If no formula explains the rows, PySR, if installed, starts from the
+search. Where the target is a function of fewer products of powers, these are searched by all of
+them before the columns. If no formula explains the rows, PySR, if installed, starts from the
 best as guesses. All formulas are judged together. Of a wide table the families see the columns that
 matter.
 
@@ -12,7 +12,7 @@ floor ends the search, and what it could not tell from others is left out: large
 other columns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -50,6 +50,10 @@ FEW_COLUMNS = 2
 """Columns of which larger expressions are exhausted in less time than products."""
 
 
+Step = tuple[Engine, Callable[[sympy.Expr, np.ndarray, np.ndarray, Sequence[str]], bool]]
+"""A family, and whether a formula, with rows of columns and target and names, ends the search."""
+
+
 class PortfolioEngine(Engine):
     """The exhaustive families, then PySR if need be.
 
@@ -57,13 +61,16 @@ class PortfolioEngine(Engine):
         families: how many its searches went through, at most.
         most: of them that a search goes through, if they propose anything; None for all, and what
             evolves after them.
+        evolves: whether anything does.
     """
 
     name: ClassVar[str] = "portfolio"
 
-    def __init__(self, question: Question | None = None, most: int | None = None) -> None:
+    def __init__(
+        self, question: Question | None = None, most: int | None = None, evolves: bool = True
+    ) -> None:
         super().__init__(question)
-        self.most, self.families = most, 0
+        self.most, self.evolves, self.families = most, evolves, 0
 
     @classmethod
     def availability(cls) -> Availability:
@@ -74,63 +81,70 @@ class PortfolioEngine(Engine):
         return PortfolioEngine(self.question, self.families)
 
     def search_all(
-        self,
-        X: np.ndarray,
-        y: np.ndarray,
-        names: Sequence[str],
-        seeds: Sequence[int],
-        budget: Budget,
-        jobs: int = 1,
-    ) -> list[list[Candidate]]:
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seeds: Sequence[int],
+        budget: Budget, jobs: int = 1,
+    ) -> list[list[Candidate]]:  # fmt: skip
         """What the exhaustive families find, and what the other engine adds for every seed.
 
         Negative targets are searched with the other sign: logarithms are of positive numbers.
         """
         sign, self.cut_short = -1 if np.all(y < 0) else 1, False
-
-        def signed(pool: Sequence[Candidate]) -> list[Candidate]:
-            return [replace(each, expression=sign * each.expression) for each in pool]
-
         if sign < 0:
             budget.watch.say(lambda: "every target is negative: minus the target is searched")
-        y = sign * y
         X, names = important(X, y, names, seeds[0], budget.watch)
+        pool, ended = self._exhaust(X, sign * y, names, seeds[0], budget)
+        fronts: list[list[Candidate]] = [[]]
+        if not ended and self.evolves and PySREngine.availability().available:
+            given = [each if sign > 0 else f"-1.0*({each})" for each in self.question.guesses]
+            fronts = self._evolve(pool, given, X, sign * y, names, seeds, budget, jobs)
+        return [
+            [replace(each, expression=sign * each.expression) for each in (*pool, *front)]
+            for front in fronts
+        ]
+
+    def _exhaust(
+        self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
+    ) -> tuple[list[Candidate], bool]:
+        """What the families propose, one after the other, and whether that ends the search."""
         pool: list[Candidate] = []
         exhausted: dict[str, tuple[str, ...]] = {}
         best: list[Candidate] = []
-        families = list(self._families(X.shape[1], budget.floor))
-        for place, (engine, suffices) in enumerate(families, 1):
+        steps = self._steps(X.shape[1], budget.floor)
+        for place, (family, ends) in enumerate(steps, 1):
             self.families = max(self.families, place)
             try:
-                found = engine.search(X, y, names, seeds[0], replace(budget, rows=ROWS))
+                found = family.search(X, y, names, seed, replace(budget, rows=ROWS))
             except Exception as error:  # of one family's numerics: the others are worth more
-                message = f"{engine.name} broke off ({error}); the search goes on without it"
+                message = f"{family.name} broke off ({error}); the search goes on without it"
                 budget.watch.say(partial(str, message), at_once=True)
                 self.broken += (message,)
                 continue
             pool += found
-            exhausted |= {engine.name: engine.exhausted}
+            exhausted |= {family.name: family.exhausted}
             self.exhausted = tuple(message for each in exhausted.values() for message in each)
             tell_best(budget.watch, pool)
-            best = sorted(
-                [*best, *found], key=lambda each: described(each.expression, X, y, names)
-            )[:GUESSES]
+            best = _shortest([*best, *found], X, y, names)[:1]
             enough = self.most is not None and place >= self.most
             # with the projection all cheap families had their turn
-            if budget.floor and isinstance(engine, ProjectionEngine):
+            if budget.floor and isinstance(family, ProjectionEngine):
                 enough = enough or any(each.loss <= budget.floor**2 for each in pool)
-            if found and (enough or suffices(best[0].expression, X, y, names)):
-                return [signed(pool)]
+            if found and (enough or ends(best[0].expression, X, y, names)):
+                return pool, True
             # even of a time that is over something comes: the projection has lines at least
-            if budget.watch.over and (pool or isinstance(engine, ProjectionEngine)):
+            if budget.watch.over and (pool or isinstance(family, ProjectionEngine)):
                 self.cut_short = not (best and is_final(best[0].expression, X, y, names))
-                return [signed(pool)]
-        self.families = len(families) + 1
-        guesses = tuple(in_full(candidate.expression) for candidate in best)
-        given = [each if sign > 0 else f"-1.0*({each})" for each in self.question.guesses]
-        if not PySREngine.availability().available:
-            return [signed(pool)]
-        takes = tuple(each for each in (*given, *guesses) if is_guess(each, self.question))
+                return pool, True
+        self.families = len(steps) + 1
+        return pool, False
+
+    def _evolve(
+        self, pool: Sequence[Candidate], given: Sequence[str], X: np.ndarray, y: np.ndarray,
+        names: Sequence[str], seeds: Sequence[int], budget: Budget, jobs: int,
+    ) -> list[list[Candidate]]:  # fmt: skip
+        """What PySR adds for every seed, from the guesses given and the best of a pool."""
+        best = _shortest(pool, X, y, names)[:GUESSES]
+        guesses = (*given, *(in_full(candidate.expression) for candidate in best))
+        takes = tuple(each for each in guesses if is_guess(each, self.question))
         rest = PySREngine(replace(self.question, guesses=takes))
         try:
             fronts = rest.search_all(X, y, names, seeds, budget, jobs)
@@ -139,38 +153,39 @@ class PortfolioEngine(Engine):
                 raise
             told = f"{failed}. What the exhaustive families found is judged."
             budget.watch.say(partial(str, told), at_once=True)
-            return [signed(pool)]
+            return [[]]
         self.versions |= rest.versions
-        return [signed([*pool, *front]) for front in fronts]
+        return fronts
 
-    def _families(
-        self, columns: int, floor: float = 0.0
-    ) -> Iterator[tuple[Engine, Callable[..., bool]]]:
-        """The families, and what a formula must show there to end the search.
+    def _steps(self, columns: int, floor: float) -> list[Step]:
+        """The families, in their order.
 
         Of one or two columns larger expressions are exhausted in less time than products, and
         hold what the sums of the projection do. Of more a small formula may explain noisy rows by
         chance and the law be a product, so that products are searched before it is enough.
         """
-        small, medium, large = EFFORTS
+        small, medium, large = (ExpressionsEngine(self.question, (each,)) for each in EFFORTS)
+        exact = RationalEngine(self.question, sparse=False)
+        powers = ProjectionEngine(self.question, factors=False)
+        inside, about = _InProducts(self.question), _AboutMiddle(self.question)
+        products = ProjectionEngine(self.question, sums=False, after=powers)
         # a quotient with six numbers follows cosh to rounding: small expressions are tried as well
-        yield (exact := RationalEngine(self.question, sparse=False)), lambda *_: False
-        yield ExpressionsEngine(self.question, (small,)), is_final
-        yield RationalEngine(self.question, after=exact), is_final
-        powers: ProjectionEngine | None = None
+        first: list[Step] = [(exact, lambda *_: False), (small, is_final)]
+        first += [(RationalEngine(self.question, after=exact), is_final)]
         if floor:
-            yield (powers := ProjectionEngine(self.question, factors=False)), is_final
-            yield ProjectionEngine(self.question, sums=False, after=powers), explains_all
-            return
-        yield (inside := _InProducts(self.question)), inside.explains
-        if columns <= FEW_COLUMNS:
-            yield (powers := ProjectionEngine(self.question, factors=False)), is_final
-            yield ExpressionsEngine(self.question, (medium,)), explains_all
-        yield ProjectionEngine(self.question, columns > FEW_COLUMNS, after=powers), explains_all
-        if columns > FEW_COLUMNS:
-            yield ExpressionsEngine(self.question, (medium,)), explains_all
-        yield (about := _AboutMiddle(self.question)), about.explains
-        yield ExpressionsEngine(self.question, (large,)), explains_all
+            return [*first, (powers, is_final), (products, explains_all)]
+        first += [(inside, inside.explains)]
+        few = (powers, is_final), (medium, explains_all), (products, explains_all)
+        many = (ProjectionEngine(self.question), explains_all), (medium, explains_all)
+        last = (about, about.explains), (large, explains_all)
+        return [*first, *(few if columns <= FEW_COLUMNS else many), *last]
+
+
+def _shortest(
+    pool: Sequence[Candidate], X: np.ndarray, y: np.ndarray, names: Sequence[str]
+) -> list[Candidate]:
+    """By description length."""
+    return sorted(pool, key=lambda each: described(each.expression, X, y, names))
 
 
 class _Made(NamedTuple):
@@ -209,8 +224,7 @@ class _Inside(Engine):
         self, X: np.ndarray, y: np.ndarray, names: Sequence[str], seed: int, budget: Budget
     ) -> list[Candidate]:
         """What is found inside, in the columns; see the contract in `Engine`."""
-        rng = np.random.default_rng(seed)
-        some = np.sort(rng.choice(len(y), min(budget.rows, len(y)), replace=False))
+        some, _ = budget.drawn(len(y), seed)
         made = self.made(X, y, some, feature_symbols(names, X))
         if made is None:
             return []
@@ -219,8 +233,7 @@ class _Inside(Engine):
             return []
         budget.watch.say(partial(str, told))
         own = [f"{self.name}{k}" for k in range(len(expressions))]
-        engine = PortfolioEngine(self.question)
-        engine.most = len([*engine._families(len(own))]) - 1
+        engine = PortfolioEngine(self.question, evolves=False)
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), expressions, strict=True))
         formulas = [in_range(factor * each.expression.xreplace(places)) for each in found]

@@ -14,13 +14,7 @@ from orbits.statistics import TINY
 from symreg.engines.base import Family, Question, explains_all, is_exact
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.watch import Watch
-from symreg.projection.atoms import (
-    EXPONENTIAL,
-    WAVES,
-    atoms_of,
-    scaled_terms,
-    with_waves,
-)
+from symreg.projection.atoms import EXPONENTIAL, WAVES, atoms_of, scaled_terms, with_waves
 from symreg.projection.bases import (
     Argument,
     Column,
@@ -37,7 +31,7 @@ from symreg.projection.product_search import (
     with_one_factor,
     without_factors,
 )
-from symreg.projection.products import EXACT, Product, Target
+from symreg.projection.products import EXACT, Product, Target, error, least_error
 from symreg.projection.simplification import (
     description,
     expression_of,
@@ -45,14 +39,7 @@ from symreg.projection.simplification import (
     set_to_one,
     simplified,
 )
-from symreg.projection.sums import (
-    MOST_TERMS,
-    Sum,
-    search_sums,
-    straight_lines,
-    sums_with_scales,
-    two_terms,
-)
+from symreg.projection.sums import MOST_TERMS, Sum, Weighted, best_sums, search_sums, straight_lines
 from symreg.search.outer import AROUND_PRODUCTS, LOGARITHMS, Outer
 
 SIMPLIFIED = 24
@@ -134,14 +121,14 @@ def search(
         return short
     X, y = X[usable], y[usable]
     names = [s.name for s in symbols]
-    expressions = [*short, *_lines(X, y, symbols)]
+    columns = variables(X, symbols)
+    expressions = [*short, *_lines(y, columns)]
     if watch.over or any(is_exact(each, X, y, names) for each in short):
         return expressions
     watch.say(lambda: f"projection, {watch.taken:.0f} s: products follow sums of two terms")
     if not factors:
         return expressions
     simple = len(y) > FEW and any(_explains(each, X, y, names) for each in short)
-    columns = variables(X, symbols)
     arguments, alike = _arguments(columns, watch), np.ones(len(y))
     products, best = _products(columns, y, alike, arguments, watch, 1 if simple else 2)
     expressions += products
@@ -159,7 +146,7 @@ def search(
     if inner is not None and without_factors(inner[0]).mean_square < LOGARITHM_LEFT * np.var(y):
         deep = search_products(inner[0], arguments, watch)
         expressions += [LOGARITHMS[0].written(formula) for formula in _written(deep, *inner)]
-        if min(product.mean_square for product in deep) < EXACT**2:
+        if least_error(deep) < EXACT**2:
             return expressions
     if _errors_are_absolute(products[:1], X, y, symbols):
         expressions += _products(columns, y, _equal(y), arguments, watch)[0]
@@ -177,11 +164,12 @@ def short_formulas(
     X, y = X[usable], y[usable]
     columns = variables(X, symbols)
     atoms = atoms_of(columns)
-    pairs = two_terms(y, atoms)[:4]
+    relative = Weighted.of(y, np.abs(y))
+    pairs = best_sums(relative, atoms, 2)[:4]
     if not watch.over and all(each.mean_square > EXACT**2 for each in pairs):
         # waves and screened forces in space fall as 1/r and 1/r²
         scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES), (1.0, -1.0, -2.0))
-        pairs += sums_with_scales(y, np.abs(y), atoms, scaled, 2)[:4]
+        pairs += sorted(best_sums(relative, atoms, 2, scaled), key=error)[:4]
     bare = [f for w in (np.ones(len(y)), _equal(y)) for f in _products(columns, y, w, (), watch)[0]]
     around = _around(X, y, symbols, watch)
     return [sympy.Float(np.median(y)), *around, *(each.expression() for each in pairs), *bare]
@@ -196,6 +184,11 @@ def _usable(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _equal(y: np.ndarray) -> np.ndarray:
     """(row,) weights of logarithms for equal errors, not relative ones."""
     return np.abs(y) / np.sqrt(np.mean(y**2))
+
+
+def _floored(size: np.ndarray) -> np.ndarray:
+    """(row,) errors in proportion to the target's size, of small targets those of larger ones."""
+    return np.maximum(size, 1e-3 * np.max(size))
 
 
 def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> bool:
@@ -215,10 +208,9 @@ def _explains(formula: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence
     return explains_all(formula, X, y, names)
 
 
-def _lines(X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[sympy.Expr]:
+def _lines(y: np.ndarray, columns: Sequence[Column]) -> list[sympy.Expr]:
     """Straight lines, for equal absolute and equal relative errors."""
-    columns = variables(X, symbols)
-    sigmas = (np.ones(len(y)), np.maximum(np.abs(y), 1e-3 * np.max(np.abs(y))))
+    sigmas = np.ones(len(y)), _floored(np.abs(y))
     return [each.expression() for sigma in sigmas for each in straight_lines(y, sigma, columns)]
 
 
@@ -261,7 +253,7 @@ def _products(
     """Formulas, shortest description first, and the least mean square."""
     target = _target(columns, y, weights)
     products = search_products(target, arguments, watch, most_factors)
-    best = min((p.mean_square for p in products), default=np.inf)
+    best = least_error(products)
     return _written(products, target, columns, SIMPLIFIED if best < POOR else FEW_SIMPLIFIED), best
 
 
@@ -337,16 +329,16 @@ def _sums(
     scaled = scaled_terms(columns, (EXPONENTIAL, *WAVES))
     formulas: list[Sum] = []
     size = np.abs(y)
-    floor = np.maximum(size, 1e-3 * np.max(size))
+    floor = _floored(size)
     # where most targets lie below the floor, few rows would decide
     relative = [size] if np.median(size) < np.min(floor) else []
     for sigma in (*relative, floor, np.full(len(y), np.sqrt(np.mean(y**2)))):
         some = search_sums(y, sigma, waves, watch)
-        if not watch.over and min((s.mean_square for s in some), default=np.inf) > EXACT**2:
-            some += sums_with_scales(y, sigma, atoms, scaled, MOST_TERMS)
-        some.sort(key=lambda s: s.mean_square)
+        if not watch.over and least_error(some) > EXACT**2:
+            some += best_sums(Weighted.of(y, sigma), atoms, MOST_TERMS, scaled)
+        some.sort(key=error)
         for terms in {len(s.atoms) for s in some}:
             formulas += [s for s in some if len(s.atoms) == terms][:SUMS]
-        if watch.over or min((s.mean_square for s in some), default=np.inf) < EXACT**2:
+        if watch.over or least_error(some) < EXACT**2:
             break
     return [each.expression() for each in formulas]

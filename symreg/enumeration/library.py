@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import sympy
 
-from symreg.enumeration.tree import BINARY as OPERATIONS
-from symreg.enumeration.tree import COLUMN, POWER, SCALE, SHIFT, Tree
+from symreg.enumeration.tree import BINARY, COLUMN, POWER, SCALE, SHIFT, Tree
 from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.watch import Watch
 
@@ -27,6 +26,8 @@ CHUNK = 20_000
 DIGITS = 1e9
 """Values that agree to one part in this are the same: rounding of a few operations is 1e-15, and
 two different functions differ by more on some of the rows."""
+FIRST = Tree(COLUMN, (), 0)
+"""The first column."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,7 @@ class Unary:
 
     def values(self, values: np.ndarray) -> np.ndarray:
         """(entry, row) of its parts' values."""
-        if self.function:
-            return np.asarray(FUNCTIONS[self.kind].value(-values if self.negative else values))
-        if self.kind == SHIFT:
-            return values + self.number
-        return self.number * values if self.kind == SCALE else values**self.number
+        return self.tree(FIRST).values(values.reshape(-1, 1)).reshape(values.shape)
 
 
 UNARY = (
@@ -66,7 +63,7 @@ UNARY = (
 )  # fmt: skip
 """Steps from one entry to the next, with the largest entry of which they are taken: cubes, tangents
 and doubles of long ones are no laws."""
-BINARY = ("+", "-", "*", "/")
+OPERATIONS = tuple(BINARY)
 POWERS = 2
 """Symbols of the largest base and exponent of a power like x^y."""
 
@@ -97,11 +94,9 @@ class Library:
             tree = Tree(COLUMN, (), first)
         elif step < len(UNARY):
             tree = UNARY[step].tree(self.tree(first))
-        elif step < len(UNARY) + len(BINARY):
-            kind = BINARY[step - len(UNARY)]
-            tree = Tree(kind, (self.tree(first), self.tree(second)))
         else:
-            tree = Tree("^", (self.tree(first), self.tree(second)))
+            kind = OPERATIONS[step - len(UNARY)]
+            tree = Tree(kind, (self.tree(first), self.tree(second)))
         return Tree(SCALE, (tree,), -1.0) if turned else tree
 
 
@@ -113,7 +108,7 @@ class _Builder:
     most: int
     watch: Watch
     steps: list[bool]
-    """Of `UNARY`, `BINARY` and powers of two parts: whether it is allowed."""
+    """Of `UNARY` and `OPERATIONS`: whether it is allowed."""
     levels: list[slice] = field(default_factory=lambda: [slice(0, 0)])
 
     def __post_init__(self) -> None:
@@ -209,15 +204,12 @@ class _Builder:
                     for each in np.meshgrid(first[begin : begin + step], block, indexing="ij")
                 )
                 a, b, nested = self.values[i], self.values[j], self.nested[i] | self.nested[j]
-                for step, kind in enumerate(BINARY, len(UNARY)):
-                    if self.steps[step]:
-                        yield OPERATIONS[kind](a, b), _made(step, i, j), nested
-                        if kind == "/":
-                            yield b / a, _made(step, j, i), nested
-                power = len(UNARY) + len(BINARY)
-                if max(self.size[i[0]], self.size[j[0]]) <= POWERS and self.steps[power]:
-                    yield a**b, _made(power, i, j), nested
-                    yield b**a, _made(power, j, i), nested
+                short = max(self.size[i[0]], self.size[j[0]]) <= POWERS
+                for step, kind in enumerate(OPERATIONS, len(UNARY)):
+                    if self.steps[step] and (short or kind != "^"):
+                        yield BINARY[kind](a, b), _made(step, i, j), nested
+                        if kind in "/^":
+                            yield BINARY[kind](b, a), _made(step, j, i), nested
 
 
 def _chunks(entries: np.ndarray) -> Iterator[np.ndarray]:
@@ -244,8 +236,8 @@ def enumerate_expressions(
         watch: may end it.
         allows: formulas, and so the steps from which they are made; None if all are allowed.
     """
-    parts = Tree(COLUMN, (), 0), Tree(COLUMN, (), 1)
-    made = [unary.tree(parts[0]) for unary in UNARY] + [Tree(k, parts) for k in (*BINARY, "^")]
+    parts = FIRST, Tree(COLUMN, (), 1)
+    made = [unary.tree(FIRST) for unary in UNARY] + [Tree(kind, parts) for kind in OPERATIONS]
     steps = [
         allows is None or allows(tree.written(sympy.symbols("a b", positive=True))) for tree in made
     ]

@@ -6,21 +6,20 @@ decided by description length.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, repeat
 
 import numpy as np
 import sympy
 
-from orbits.statistics import TINY
 from symreg.enumeration.tree import Tree
 from symreg.formulas.numbers import exact, simple_near
 from symreg.formulas.precision import LAST_DIGITS, leaves_rounding
 from symreg.formulas.program import ProgramRows
 from symreg.search.description import length
 from symreg.search.outer import IDENTITY, Outer
-from symreg.search.polish import Projected, least_squares, projected
+from symreg.search.polish import Projected, in_batches, least_squares, projected_with, uncertainty
 
 MANY_STEPS, FEW_STEPS, MOST_REFUSED = 30, 6, 40
 """Of a polish, and from a near start; changes of a model that are fitted in all."""
@@ -154,14 +153,10 @@ class Model(FittedFormula):
         jacobian = _ModelBatch([self], table).slopes()
         if not jacobian.size or not np.all(np.isfinite(jacobian)):
             return
-        size = np.linalg.norm(jacobian, axis=0)
-        size[size == 0] = 1.0
-        unsure = np.diag(np.linalg.pinv(jacobian.T @ jacobian / size[:, None] / size, rcond=1e-13))
-        unsure = unsure / size**2
+        unsure = uncertainty(jacobian)
 
         def foreseen(model: Model, place: int, value: float) -> tuple[float, Model]:
-            more = (value - values[place]) ** 2 / max(float(unsure[place]), TINY) / rows
-            square = self.mean_square + more
+            square = self.mean_square + (value - values[place]) ** 2 / unsure[place] / rows
             return replace(model, mean_square=square).description(rows), model
 
         for place, value in enumerate(numbers):
@@ -194,36 +189,25 @@ class Model(FittedFormula):
 
 def fitted(models: Sequence[Model], table: FitTable) -> list[Model]:
     """Models with their best coefficients."""
-    return _in_batches(models, lambda batch: _ModelBatch(batch, table).fitted())
+    return in_batches(models, _kind, lambda batch: _ModelBatch(batch, table).fitted())
 
 
 def polished(models: Sequence[Model], table: FitTable, steps: int = MANY_STEPS) -> list[Model]:
     """Models with the best numbers within their terms too, from where they are."""
-    return _in_batches(models, lambda batch: _ModelBatch(batch, table).polished(steps))
+    return in_batches(models, _kind, lambda batch: _ModelBatch(batch, table).polished(steps))
 
 
-def _in_batches(
-    models: Sequence[Model], of: Callable[[Sequence[Model]], list[Model]]
-) -> list[Model]:
+def _kind(model: Model) -> tuple[int, ...]:
     """Models of one outer function, with as many terms and numbers, are one array."""
-    groups: dict[tuple, list[int]] = {}
-    for place, model in enumerate(models):
-        counts = (len(model.terms), len(model.numbers()), len(model.simple))
-        groups.setdefault((id(model.outer), *counts), []).append(place)
-    whole = list(models)
-    for places in groups.values():
-        for place, model in zip(places, of([models[i] for i in places]), strict=True):
-            whole[place] = model
-    return whole
+    return id(model.outer), len(model.terms), len(model.numbers()), len(model.simple)
 
 
 class _ModelBatch:
     """Models of one outer function, with as many terms, numbers and set coefficients."""
 
     def __init__(self, models: Sequence[Model], table: FitTable):
-        self._models, self._table, outer = models, table, models[0].outer
-        self._weight = 1 / np.abs(outer.slope(table.y) * table.sigma)
-        self._wanted = outer.forward(table.y) * self._weight
+        self._models, self._table = models, table
+        self._weight, self._wanted = models[0].outer.weighted(table.y, table.sigma)
         self._start = np.array([model.numbers() for model in models])
         self._places = np.arange(len(models))
         columns: dict[Hashable, np.ndarray] = dict(enumerate(table.X.T))
@@ -315,15 +299,10 @@ class _ModelBatch:
 
     def _solved(self, design: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:
         """All coefficients (model, term), those that are not set solved for."""
-        weighted = design * self._weight[:, None]
-        coefficients, fixed = self._given[places].copy(), self._set[places]
-        held = np.take_along_axis(weighted, fixed[:, None, :], axis=2)
-        known = np.take_along_axis(coefficients, fixed, axis=1)
-        rest = self._wanted - np.einsum("mrc,mc->mr", held, known)
-        free = self._free[places]
-        solved = projected(np.take_along_axis(weighted, free[:, None, :], axis=2), rest)
-        np.put_along_axis(coefficients, free, solved.linear, axis=1)
-        return coefficients, solved
+        return projected_with(
+            design * self._weight[:, None], self._wanted, self._given[places],
+            self._set[places], self._free[places],
+        )  # fmt: skip
 
     def _left(
         self, design: np.ndarray, coefficients: np.ndarray, residuals: np.ndarray

@@ -174,12 +174,15 @@ def _sparse_polynomials(table: FitTable) -> list[Quotient]:
     rows, variables = table.X.shape
     p = exponents_up_to(variables, LARGEST_DEGREE.get(variables, 2))
     columns = monomials(table.X, p).T / table.sigma
-    scan = Scan(columns, table.y / table.sigma)
+    wanted = table.y / table.sigma
+    scan = Scan(columns, wanted)
     states, polynomials, one = scan.singles(BEAM), [], np.zeros((1, variables), dtype=int)
     # three rows for each number
     for _ in range(min(MOST_TERMS, rows // 3)):
+        if not states:
+            break
         terms = np.array(states)
-        fits = projected(columns[terms].swapaxes(1, 2), table.y / table.sigma)
+        fits = projected(columns[terms].swapaxes(1, 2), wanted)
         squares = np.mean(fits.residuals**2, axis=1)
         order = np.argsort(squares, kind="stable")
         polynomials += [

@@ -89,13 +89,12 @@ class Pool:
 
     values: np.ndarray
     size: np.ndarray
-    trees: "Library | Sequence[Tree]"
+    trees: Callable[[int], Tree]
     places: np.ndarray
 
     def tree(self, term: int) -> Tree:
         """How a term is written."""
-        place = int(self.places[term])
-        return self.trees.tree(place) if isinstance(self.trees, Library) else self.trees[place]
+        return self.trees(int(self.places[term]))
 
     def whole_up_to(self, count: int, complete: int) -> int:
         """Largest size of which the first so many terms hold all."""
@@ -103,7 +102,7 @@ class Pool:
         return min(complete, int(beyond.min()) - 1) if len(beyond) else complete
 
 
-def pool_of(values: np.ndarray, size: np.ndarray, trees: "Library | Sequence[Tree]") -> Pool:
+def pool_of(values: np.ndarray, size: np.ndarray, trees: Callable[[int], Tree]) -> Pool:
     """Terms that are no multiples of one another plus a constant, the shortest of each kept."""
     about = values - values.mean(axis=1, keepdims=True)
     about /= np.linalg.norm(about, axis=1, keepdims=True)
@@ -168,7 +167,7 @@ class ExpressionSearch:
 
     def _library(self, entries: int) -> tuple[Library, Pool]:
         library = enumerate_expressions(self.few.X, entries, LARGEST, self.watch, self.allows)
-        return library, pool_of(library.values, library.size, library)
+        return library, pool_of(library.values, library.size, library.tree)
 
     def _singles(self, pool: Pool) -> None:
         """Every entry as the whole of y, or of an outer inverse of it."""
@@ -229,8 +228,9 @@ class ExpressionSearch:
         largest = np.max(np.abs(values), axis=1)
         # what is constant to nine digits is no function
         usable = np.isfinite(largest) & (np.ptp(values, axis=1) > 1e-9 * largest)
-        size = np.array([tree.size for tree in every])
-        pool = pool_of(values[usable], size[usable], [every[i] for i in np.flatnonzero(usable)])
+        trees = [tree for tree, use in zip(every, usable, strict=True) if use]
+        size = np.array([tree.size for tree in trees])
+        pool = pool_of(values[usable], size, trees.__getitem__)
         alone = min(len(entries) + len(plain), 3_000)  # nine million pairs, a third of a second
         for outer in (IDENTITY, *self.outers):
             # as for single entries
@@ -357,8 +357,7 @@ class ExpressionSearch:
         """The rows' weights, and by them the inverse of the target and the (row, term) basis; None
         where it has no such inverse."""
         few = self.few
-        weight = 1 / np.abs(outer.slope(few.y) * few.sigma)
-        target = outer.forward(few.y) * weight
+        weight, target = outer.weighted(few.y, few.sigma)
         if not np.all(np.isfinite(target) & np.isfinite(weight)):
             return None
         known = np.column_stack([tree.values(few.X) for tree in basis]) * weight[:, None]

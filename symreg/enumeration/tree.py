@@ -1,26 +1,29 @@
 """An expression as a tree with numbers: evaluated, written in sympy, its numbers changed."""
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 import numpy as np
 import sympy
 
-from symreg.formulas.functions import FUNCTIONS
+from symreg.formulas.functions import FUNCTIONS, Function
 from symreg.formulas.numbers import exact
 from symreg.formulas.program import COLUMN, CONSTANT, NUMBER, Program, ProgramRows
 
 ONE, SCALE, SHIFT, POWER = "one", "scale", "shift", "power"
 BINARY: dict[str, Callable] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "^": lambda a, b: a**b,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
 }
-OPERATIONS = {SCALE: "*", SHIFT: "+", POWER: "^", "-": "+"}
-"""Of a program, where it calls them otherwise."""
+"""Operations of two parts."""
+NUMBERED = {SCALE: "*", SHIFT: "+", POWER: "^"}
+"""Those of a part and a number."""
 
 
 @dataclass(frozen=True)
@@ -42,36 +45,28 @@ class Tree:
 
     def values(self, X: np.ndarray) -> np.ndarray:
         """(row,) for X (row, column), float64; not finite where undefined."""
-        if self.kind == ONE:
-            return np.ones(len(X))
-        if self.kind == COLUMN:
-            return np.asarray(X[:, int(self.number)])
-        parts = [part.values(X) for part in self.parts]
-        if self.kind in FUNCTIONS:
-            return np.asarray(FUNCTIONS[self.kind].value(parts[0]))
-        if self.kind in BINARY:
-            return np.asarray(BINARY[self.kind](*parts))
-        if self.kind == SCALE:
-            return self.number * parts[0]
-        if self.kind == SHIFT:
-            return parts[0] + self.number
-        return np.asarray(parts[0] ** self.number)
+        ones = np.ones(len(X))
+        return np.asarray(self._over(X.T, ones, float, lambda function: function.value))
 
     def written(self, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
         """In sympy; whole and half numbers exactly, others as floats."""
+        one = sympy.Integer(1)
+        return self._over(symbols, one, exact, lambda function: function.write)
+
+    def _over(
+        self, columns: Any, one: Any, number: Callable, function: Callable[[Function], Callable]
+    ) -> Any:
+        """Of columns and of a constant, as arrays or in sympy: numbers and functions in kind."""
         if self.kind == ONE:
-            return sympy.Integer(1)
+            return one
         if self.kind == COLUMN:
-            return symbols[int(self.number)]
-        parts = [part.written(symbols) for part in self.parts]
+            return columns[int(self.number)]
+        parts = [part._over(columns, one, number, function) for part in self.parts]
         if self.kind in FUNCTIONS:
-            return FUNCTIONS[self.kind].write(parts[0])
-        if self.kind in BINARY:
-            return BINARY[self.kind](*parts)
-        number = exact(self.number)
-        if self.kind == SCALE:
-            return number * parts[0]
-        return parts[0] + number if self.kind == SHIFT else parts[0] ** number
+            return function(FUNCTIONS[self.kind])(parts[0])
+        if self.kind in NUMBERED:
+            parts.append(number(self.number))
+        return BINARY[NUMBERED.get(self.kind, self.kind)](*parts)
 
     def curves(self, X: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """(number, row) values of a tree with one number, at many."""
@@ -92,10 +87,11 @@ class Tree:
         parts = [part._add(program, places) for part in self.parts]
         if self.kind == "-":
             parts[1] = program.add("*", (program.add(NUMBER, of=-1.0), parts[1]))
-        if self.kind in (SCALE, SHIFT, POWER):
+            return program.add("+", parts)
+        if self.kind in NUMBERED:
             own = program.add(CONSTANT, of=next(places)) if self.free else None
             parts.append(program.add(NUMBER, of=self.number) if own is None else own)
-        return program.add(OPERATIONS.get(self.kind, self.kind), parts)
+        return program.add(NUMBERED.get(self.kind, self.kind), parts)
 
     @property
     def is_monomial(self) -> bool:

@@ -13,14 +13,7 @@ import numpy as np
 import sympy
 
 from symreg.formulas.functions import FUNCTIONS, Function
-from symreg.projection.bases import (
-    Argument,
-    Column,
-    Powers,
-    composites,
-    monomials,
-    power_product,
-)
+from symreg.projection.bases import Argument, Column, Entry, composites, monomials, power_product
 
 MOST_ATOMS, MOST_WITH_WAVES, MOST_SCALED = 2500, 14_000, 8000
 """Terms of each kind: pairs of 2 x 2500 are a matrix of 100 MB in blocks, longer lists are paired
@@ -32,17 +25,10 @@ LARGEST_SIZE = 3.0
 
 
 @dataclass(frozen=True)
-class Atom:
+class Atom(Entry):
     """A term without its coefficient; `of_target` marks one that is multiplied by y."""
 
-    values: np.ndarray
-    form: sympy.Expr | Powers
     of_target: bool = False
-
-    @cached_property
-    def expression(self) -> sympy.Expr:
-        """The term in sympy."""
-        return self.form.expression if isinstance(self.form, Powers) else self.form
 
 
 @dataclass(frozen=True)
@@ -135,7 +121,7 @@ def scaled_terms(
 
 def one(rows: int) -> Atom:
     """The constant term."""
-    return Atom(np.ones(rows), Powers(()))
+    return Atom(np.ones(rows), ())
 
 
 def atoms_of(columns: Sequence[Column]) -> list[Atom]:
@@ -156,7 +142,7 @@ def atoms_of(columns: Sequence[Column]) -> list[Atom]:
 def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
     """The same, and each times the sine or cosine of an angle, one variable first."""
     terms = list(atoms)
-    plain = [(atom, atom.form.parts) for atom in atoms if isinstance(atom.form, Powers)]
+    plain = [(atom, atom.form) for atom in atoms if isinstance(atom.form, tuple)]
     waves = [column for column in composites(columns) if column.wave]
     waves.sort(key=lambda wave: len(wave.holds))
     for p in (1.0, 2.0):
@@ -164,9 +150,7 @@ def with_waves(atoms: Sequence[Atom], columns: Sequence[Column]) -> list[Atom]:
             power = wave.power(p)
             if power is None or len(terms) + len(atoms) > MOST_WITH_WAVES:
                 continue
-            terms += [
-                Atom(atom.values * power, Powers((*parts, (wave, p)))) for atom, parts in plain
-            ]
+            terms += [Atom(atom.values * power, (*parts, (wave, p))) for atom, parts in plain]
     return terms
 
 

@@ -30,30 +30,42 @@ MOST_VARIABLES_OF_FOUR = 6
 """Of more variables arguments hold three: there are C(n, 4) products of four, 8 signs each."""
 
 
-@dataclass(frozen=True)
-class Powers:
-    """A product of powers of columns: there are a hundred thousand, of which few are written."""
-
-    parts: tuple[tuple["Column", float], ...]
-
-    @property
-    def expression(self) -> sympy.Expr:
-        """In sympy."""
-        return sympy.Mul(*(c.expression ** exponent_of(exponent) for c, exponent in self.parts))
-
-    @property
-    def holds(self) -> frozenset[str]:
-        """The names of its variables."""
-        return frozenset().union(*(column.names for column, _ in self.parts))
+Powers = tuple[tuple["Column", float], ...]
+"""A product of powers of columns: there are a hundred thousand, of which few are written."""
 
 
 @dataclass(frozen=True)
-class Argument:
-    """A product of powers.
+class Entry:
+    """What a dictionary holds.
 
     Attributes:
         values: (row,).
         form: in sympy, or to be written.
+    """
+
+    values: np.ndarray
+    form: sympy.Expr | Powers
+
+    @cached_property
+    def expression(self) -> sympy.Expr:
+        """In sympy."""
+        if isinstance(self.form, tuple):
+            return sympy.Mul(*(c.expression ** exponent_of(power) for c, power in self.form))
+        return self.form
+
+    @cached_property
+    def holds(self) -> frozenset[str]:
+        """The names of its variables."""
+        if isinstance(self.form, tuple):
+            return frozenset().union(*(column.holds for column, _ in self.form))
+        return frozenset(map(str, self.form.free_symbols))
+
+
+@dataclass(frozen=True)
+class Argument(Entry):
+    """A product of powers inside a function.
+
+    Attributes:
         variables: how many it has.
         size: sum of the magnitudes of its exponents, a wave counted four times, so that only the
             widest function takes it as its argument.
@@ -61,42 +73,22 @@ class Argument:
         composite: whether it contains a difference or a wave.
     """
 
-    values: np.ndarray
-    form: sympy.Expr | Powers
     variables: int
     size: float
     alone: bool = False
     composite: bool = False
 
     @cached_property
-    def expression(self) -> sympy.Expr:
-        """In sympy."""
-        return self.form.expression if isinstance(self.form, Powers) else self.form
-
-    @cached_property
     def text(self) -> str:
         """As sympy writes it."""
         return str(self.expression)
 
-    @cached_property
-    def holds(self) -> frozenset[str]:
-        """The names of its variables."""
-        return self.form.holds if isinstance(self.form, Powers) else names_in(self.form)
-
 
 @dataclass(frozen=True)
-class Column:
-    """A variable or a composite: values, sympy, and indices of the variables it contains."""
+class Column(Entry):
+    """A variable or a composite; `wave` marks the sine or cosine of an angle."""
 
-    values: np.ndarray
-    expression: sympy.Expr
-    holds: frozenset[int]
     wave: bool = False
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The names of its variables."""
-        return names_in(self.expression)
 
     @cached_property
     def _powers(self) -> dict[float, np.ndarray | None]:
@@ -111,11 +103,6 @@ class Column:
         return self._powers[exponent]
 
 
-def names_in(expression: sympy.Expr) -> frozenset[str]:
-    """The names of an expression's variables."""
-    return frozenset(map(str, expression.free_symbols))
-
-
 def varies(columns: np.ndarray) -> np.ndarray:
     """Whether a column, or each, is not constant."""
     # a thousand roundings
@@ -124,10 +111,7 @@ def varies(columns: np.ndarray) -> np.ndarray:
 
 def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:
     """The columns of a table."""
-    return [
-        Column(column, symbol, frozenset([i]))
-        for i, (column, symbol) in enumerate(zip(X.T, symbols, strict=True))
-    ]
+    return list(map(Column, X.T, symbols))
 
 
 def composites(columns: Sequence[Column], unit: float = 1.0) -> list[Column]:
@@ -137,22 +121,23 @@ def composites(columns: Sequence[Column], unit: float = 1.0) -> list[Column]:
         columns: the variables.
         unit: of angles, in radians.
     """
-    differences = []
-    for a, b in combinations(columns, 2):
-        if _of_one_size(a, b):
-            differences.append(
-                Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
-            )
+    differences = _differences(columns)
     scale = sympy.Integer(1) if unit == 1.0 else sympy.Float(unit)
     angles = [column for column in (*columns, *differences) if is_angle(unit * column.values)]
     waves = [
-        Column(
-            wave(unit * column.values), write(scale * column.expression), column.holds, wave=True
-        )
+        Column(wave(unit * column.values), write(scale * column.expression), wave=True)
         for column in angles
         for wave, write in ((np.cos, sympy.cos), (np.sin, sympy.sin))
     ]
     return [column for column in (*differences, *waves) if varies(column.values)]
+
+
+def _differences(columns: Sequence[Column]) -> list[Column]:
+    return [
+        Column(a.values - b.values, a.expression - b.expression)
+        for a, b in combinations(columns, 2)
+        if _of_one_size(a, b)
+    ]
 
 
 def is_angle(values: np.ndarray) -> bool:
@@ -175,7 +160,7 @@ def power_product(parts: Sequence[tuple[Column, float]]) -> tuple[np.ndarray, Po
         if power is None:
             return None
         values = values * power
-    return (values, Powers(tuple(parts))) if measurable(values) else None
+    return (values, tuple(parts)) if measurable(values) else None
 
 
 def measurable(columns: np.ndarray) -> np.ndarray:
@@ -187,7 +172,7 @@ def measurable(columns: np.ndarray) -> np.ndarray:
 def _argument(values: np.ndarray, parts: Sequence[tuple[Column, float]]) -> Argument:
     size = sum(abs(exponent) * (WAVE_SIZE if c.wave else 1) for c, exponent in parts)
     composite = any(not column.expression.is_Symbol for column, _ in parts)
-    return Argument(values, Powers(tuple(parts)), len(parts), size, composite=composite)
+    return Argument(values, tuple(parts), len(parts), size, composite=composite)
 
 
 def _exponents(columns: Sequence[Column]) -> Iterator[list[tuple[Column, float]]]:
@@ -265,7 +250,7 @@ def plain_factors(columns: Sequence[Column], others: Sequence[Column]) -> list[A
 
     Also the cosine of an angle plus or minus its sine.
     """
-    one = Column(np.ones(len(columns[0].values)), sympy.Integer(1), frozenset())
+    one = Column(np.ones(len(columns[0].values)), sympy.Integer(1))
     factors = [Argument(c.values, c.expression, len(c.holds), 1.0, alone=True) for c in others]
     waves = [column for column in others if column.wave]
     for a, b in combinations(waves, 2):
@@ -293,23 +278,17 @@ def _of_one_size(a: Column, b: Column) -> bool:
 
 def distances(columns: Sequence[Column]) -> list[Argument]:
     """Sums of squares: of variables, of differences, of two or three coordinates."""
-    squares = [(column, column.holds) for column in columns]
-    parts = [
-        Column(a.values - b.values, a.expression - b.expression, a.holds | b.holds)
-        for a, b in combinations(columns, 2)
-        if _of_one_size(a, b)
-    ]
     sums = []
     # a vector of three; a distance in a plane and in space
-    for pool, sizes in (([c for c, _ in squares], (3,)), (parts, (2, 3))):
+    for pool, sizes in ((columns, (3,)), (_differences(columns), (2, 3))):
         for size in sizes:
             for chosen in combinations(pool, size):
-                held = [i for column in chosen for i in column.holds]
-                if len(set(held)) < len(held):
+                held = frozenset().union(*(column.holds for column in chosen))
+                if len(held) < sum(len(column.holds) for column in chosen):
                     continue
                 values = np.sum([column.values**2 for column in chosen], axis=0)
                 expression = sympy.Add(*(column.expression**2 for column in chosen))
-                sums.append(Argument(values, expression, len(set(held)), 2.0 * size, alone=True))
+                sums.append(Argument(values, expression, len(held), 2.0 * size, alone=True))
     # the law of cosines: the third side of a triangle
     for angle in columns:
         if not is_angle(angle.values):

@@ -6,7 +6,7 @@ second term inside a factor 1 + u, is the same step again from the best dozen st
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,10 @@ from symreg.projection.products import (
     Product,
     Target,
     design_of,
+    error,
+    least_error,
     polished,
+    simple_scale,
 )
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY, SHAPES, Shape
 from symreg.search.scan import Scan, State
@@ -56,15 +59,6 @@ LEAST_LEFT = 1e-7
 """Share of a column's square that its partner must leave."""
 MOST_PAIRED = 6000
 """Columns with all pairs tried."""
-
-
-@dataclass(frozen=True)
-class Screened:
-    """One column of the dictionary: a shape of an argument at a scale."""
-
-    shape: Shape
-    argument: Argument
-    scale: float
 
 
 class Dictionary:
@@ -140,9 +134,9 @@ class Chunk:
         self._ends = np.cumsum([len(scales) for _, _, scales in parts])
         self.scales = np.concatenate([scales for _, _, scales in parts])
 
-    def __getitem__(self, column: int) -> Screened:
+    def __getitem__(self, column: int) -> Factor:
         shape, argument, _ = self._parts[np.searchsorted(self._ends, column, side="right")]
-        return Screened(shape, argument, float(self.scales[column]))
+        return Factor(shape, ((float(self.scales[column]), argument),))
 
 
 def _order(h: Argument) -> tuple[bool, float]:
@@ -168,11 +162,12 @@ def search_products(
     dictionary = Dictionary(SHAPES, arguments, target.screened)
 
     def done() -> bool:
-        return _exact(products) or watch.over
+        return least_error(products) < EXACT**2 or watch.over
 
     singles = _next_factors([bare], target, dictionary, watch)
     products += singles
-    if done() or not singles or most_factors == 1 or not pays(bare, singles, target):
+    gained = worth(bare.mean_square, least_error(singles), len(target.y))
+    if done() or most_factors == 1 or not gained:
         return products
     # with noise many constants hide a pair that has none
     plain = [h for h in dictionary.arguments if h.alone]
@@ -187,7 +182,7 @@ def search_products(
         products += _pairs(target, dictionary)
     if not done():
         products += _next_factors(starts, target, dictionary, watch)
-        deeper = pays(min(singles, key=lambda p: p.mean_square), products, target)
+        deeper = worth(least_error(singles), least_error(products), len(target.y))
         if deeper and not done():
             products += _grown(best_of(grown, STARTS[0]), target, dictionary.arguments)
         if deeper and not done():
@@ -204,7 +199,7 @@ def with_one_factor(bare: Product, target: Target, arguments: Sequence[Argument]
     """A product of powers times one of the given factors, best first."""
     dictionary = Dictionary((IDENTITY,), arguments, target.screened)
     products = _next_factors([bare], target, dictionary, Watch())
-    return sorted(products, key=lambda product: product.mean_square)
+    return sorted(products, key=error)
 
 
 def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
@@ -213,7 +208,7 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
     A factor good with its partner can be poor alone, like sin x in sin x / sin y.
     """
     bare = _bare(target)
-    known: list[Screened] = []
+    known: list[Factor] = []
     blocks = []
     for chunk in dictionary.chunks():
         # the scales are so near each other that a third of them suffices for pairs
@@ -227,10 +222,10 @@ def _pairs(target: Target, dictionary: Dictionary) -> list[Product]:
         return []
     columns, basis = np.concatenate(blocks, axis=1).T, design_of((), target)[target.screened]
     scan = Scan(columns, target.wanted, basis, LEAST_LEFT)
-    kinds = [(id(each.argument), each.shape.name) for each in known]
+    kinds = [(id(each.terms[0][1]), each.shape.name) for each in known]
 
     def held(pair: State) -> Hashable:
-        return frozenset(known[k].argument.holds for k in pair)
+        return frozenset(known[k].holds for k in pair)
 
     # five for each that is kept: many are of one kind
     ranked = spread(scan.pairs_of_kinds(kinds, 5 * KEPT), held, POLISHED)
@@ -243,20 +238,10 @@ def _sound(products: Sequence[Product], target: Target) -> list[Product]:
     return [product for product in polished(products, target) if not product.degenerate]
 
 
-def pays(simple: Product, others: Sequence[Product], target: Target) -> bool:
-    """Whether the best of others explains more than chance: another step is worthwhile."""
-    best = min((product.mean_square for product in others), default=np.inf)
-    return worth(simple.mean_square, best, len(target.y))
-
-
 def worth(before: float, after: float, rows: int) -> bool:
     """Whether an error falls by more than a large dictionary's best gains from noise."""
     gain = 0.5 * rows * (np.log(max(before, TINY)) - np.log(max(after, TINY)))
     return bool(gain > np.log(rows) + LOOKED_ELSEWHERE)
-
-
-def _exact(products: Sequence[Product]) -> bool:
-    return min((product.mean_square for product in products), default=np.inf) < EXACT**2
 
 
 def _nested(
@@ -291,7 +276,7 @@ def _bare(target: Target) -> Product:
 def best_of(
     products: Sequence[Product],
     count: int,
-    order: Callable[[Product], float] = lambda product: product.mean_square,
+    order: Callable[[Product], float] = error,
 ) -> list[Product]:
     """The best of each form, spread over the sets of variables in the factors."""
     best: dict[tuple, Product] = {}
@@ -327,14 +312,14 @@ def _next_factors(
     """Every start's best further factor: screened, zoomed, polished."""
     bases = [_orthonormal(target, start) for start in starts]
     wanted = [target.wanted - q @ (q.T @ target.wanted) for q in bases]
-    best: dict[tuple, tuple[float, int, Screened]] = {}
+    best: dict[tuple, tuple[float, int, Factor]] = {}
     for chunk in dictionary.chunks():
         left = _left_over(target.weighted(chunk.values), bases, wanted, target.design.shape[1])
         for i, rest in enumerate(left):
             most = min(KEPT, len(rest))
             for j in np.argpartition(rest, most - 1)[:most]:
                 factor = chunk[j]
-                key = (i, factor.shape.name, id(factor.argument))
+                key = (i, factor.shape.name, id(factor.terms[0][1]))
                 if key not in best or rest[j] < best[key][0]:
                     best[key] = (float(rest[j]), i, factor)
         if watch.over:
@@ -372,35 +357,35 @@ def _left_over(
 
 
 def _zoomed(
-    rest: float, start: int, factor: Screened, basis: np.ndarray, want: np.ndarray, target: Target
-) -> tuple[float, int, Screened]:
+    rest: float, start: int, factor: Factor, basis: np.ndarray, want: np.ndarray, target: Target
+) -> tuple[float, int, Factor]:
     """The scale improved on ever finer grids around the best one."""
     if factor.shape in (EXPONENTIAL, IDENTITY):
         return rest, start, factor
-    h, wave = factor.argument.values[target.screened], factor.shape.name in ("sin", "cos")
+    ((scale, argument),) = factor.terms
+    h, wave = argument.values[target.screened], factor.shape.name in ("sin", "cos")
     # somewhat more than half a step of the grids of waves (`STEPS_PER_RADIAN`) and of the others
     step = 0.2 / float(np.ptp(h)) if wave else 0.35
     for _ in range(ZOOMS):
         steps = np.linspace(-step, step, 9)  # a quarter of a step apart, which is the next step
-        grid = factor.scale + steps if wave else factor.scale * np.exp(steps)
+        grid = scale + steps if wave else scale * np.exp(steps)
         block = np.log(np.abs(factor.shape.value(h[:, None] * grid)))
         good = np.all(np.isfinite(block), axis=0)
         block = target.weighted(np.where(good, block, 0.0))
         rests = _left_over(block, [basis], [want], target.design.shape[1])[0]
         best = int(np.argmin(np.where(good, rests, np.inf)))
         if good[best] and rests[best] < rest:
-            rest, factor = float(rests[best]), replace(factor, scale=float(grid[best]))
+            rest, scale = float(rests[best]), float(grid[best])
         step /= 4  # as far as the places were apart
-    return rest, start, factor
+    return rest, start, factor.with_scales([scale])
 
 
-def _with(start: Product, screened: Screened) -> Product:
-    factor = Factor(screened.shape, ((screened.scale, screened.argument),))
+def _with(start: Product, factor: Factor) -> Product:
     return Product(
         (*start.factors, factor),
         np.append(start.linear, 1.0),
         np.append(start.fixed, False),
-        (*start.kept, screened.shape in (EXPONENTIAL, IDENTITY)),
+        (*start.kept, factor.shape in (EXPONENTIAL, IDENTITY)),
     )
 
 
@@ -451,9 +436,7 @@ def _simple(products: Sequence[Product], target: Target) -> list[Product]:
     """The same factors, with their constants set to simple numbers where these are near."""
     held = []
     for product in products:
-        (factor,), (scale,) = product.factors, product.scales
-        nearest = min(SIMPLE, key=lambda simple: abs(simple - scale))
-        if abs(nearest - scale) <= NEARLY * abs(nearest):
-            changed = (factor.with_scales([nearest]),)
-            held.append(replace(product, factors=changed, kept=(True,)))
+        near = simple_scale(*product.scales, NEARLY)
+        if near is not None:
+            held.append(replace(product, factors=product.factors_at([near]), kept=(True,)))
     return polished(held, target)

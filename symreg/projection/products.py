@@ -6,16 +6,24 @@ inside (variable projection).
 Source: Golub & Pereyra, SIAM J. Numer. Anal. 10, 413 (1973), for variable projection.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
-from orbits.statistics import TINY
 from symreg.projection.bases import Argument
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, Shape
-from symreg.search.polish import WORST, Projected, least_squares, projected
+from symreg.search.polish import (
+    WORST,
+    Projected,
+    in_batches,
+    least_squares,
+    projected_with,
+    uncertainty,
+)
 
 SCREENED_ROWS = 150
 """Rows, about, that rank candidates."""
@@ -27,6 +35,21 @@ EXACT = 3e-13
 """Relative error of a fit to exact data: float64 rounding times the conditioning."""
 SIMPLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """Inner constants that cost no more than an exponent."""
+
+
+def simple_scale(scale: float, within: float) -> float | None:
+    """The nearest simple inner constant, if its relative distance is at most so much."""
+    nearest = min(SIMPLE, key=lambda simple: abs(simple - scale))
+    return nearest if abs(nearest - scale) <= within * abs(nearest) else None
+
+
+error = attrgetter("mean_square")
+"""Of a product or a sum: a key to sort by."""
+
+
+def least_error(fitted: Iterable[Any]) -> float:
+    """Of several products or sums; infinite if there are none."""
+    return min(map(error, fitted), default=np.inf)
 
 
 @dataclass(frozen=True)
@@ -45,6 +68,11 @@ class Factor:
         if self.shape is EXPONENTIAL:
             return np.sum([s * h.values for s, h in self.terms], axis=0)
         return np.log(np.abs(self.values()))
+
+    @property
+    def holds(self) -> frozenset[str]:
+        """The names of its variables."""
+        return frozenset().union(*(h.holds for _, h in self.terms))
 
     @property
     def degenerate(self) -> bool:
@@ -123,10 +151,16 @@ class Product:
         rest = iter(scales)
         return tuple(f.with_scales([next(rest) for _ in f.terms]) for f in self.factors)
 
+    def with_powers(self, powers: Mapping[int, float]) -> "Product":
+        """With exponents set, by their places among the linear numbers."""
+        linear, fixed, places = self.linear.copy(), self.fixed.copy(), list(powers)
+        linear[places], fixed[places] = list(powers.values()), True
+        return replace(self, linear=linear, fixed=fixed)
+
     @property
     def holds(self) -> frozenset:
         """The sets of variables in its factors."""
-        return frozenset(frozenset().union(*(h.holds for _, h in f.terms)) for f in self.factors)
+        return frozenset(factor.holds for factor in self.factors)
 
     @property
     def degenerate(self) -> bool:
@@ -149,16 +183,12 @@ class Product:
 
 def polished(products: Sequence[Product], target: Target, steps: int = STEPS) -> list[Product]:
     """The inner constants by least squares, linear numbers solved inside."""
-    groups: dict[tuple, list[int]] = {}
-    for place, product in enumerate(products):
-        counts = (len(product.factors), len(product.scales))
-        groups.setdefault((*counts, sum(product.kept), int(product.fixed.sum())), []).append(place)
-    whole = list(products)
-    for places in groups.values():
-        batch = _ProductBatch([products[place] for place in places], target)
-        for place, product in zip(places, batch.polished(steps), strict=True):
-            whole[place] = product
-    return whole
+
+    def kind(product: Product) -> tuple[int, ...]:
+        counts = len(product.factors), len(product.scales)
+        return *counts, sum(product.kept), int(product.fixed.sum())
+
+    return in_batches(products, kind, lambda batch: _ProductBatch(batch, target).polished(steps))
 
 
 class _ProductBatch:
@@ -250,17 +280,13 @@ class _ProductBatch:
 
     def _solved(self, logarithms: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, Projected]:
         """All linear numbers (product, column), those that are not set solved for."""
-        target, linear = self._target, self._linear[places]
+        target = self._target
         bare = np.broadcast_to(target.design, (len(places), *target.design.shape))
         design = np.concatenate([bare, np.swapaxes(logarithms, 1, 2)], axis=2)
-        design = design * target.weights[:, None]
-        fixed, free = self._set[places], self._free[places]
-        held = np.take_along_axis(design, fixed[:, None, :], axis=2)
-        known = np.einsum("mrc,mc->mr", held, np.take_along_axis(linear, fixed, axis=1))
-        design = np.take_along_axis(design, free[:, None, :], axis=2)
-        solved = projected(design, target.logarithm - known)
-        np.put_along_axis(linear, free, solved.linear, axis=1)
-        return linear, solved
+        return projected_with(
+            design * target.weights[:, None], target.logarithm, self._linear[places],
+            self._set[places], self._free[places],
+        )  # fmt: skip
 
 
 def design_of(factors: Sequence[Factor], target: Target) -> np.ndarray:
@@ -283,10 +309,6 @@ def cost_of_setting(product: Product, values: np.ndarray, target: Target) -> np.
     columns = np.hstack(
         [design_of(product.factors, target)[:, free], _ProductBatch([product], target).tangents()]
     )
-    size = np.linalg.norm(columns, axis=0)
-    size[size == 0] = 1.0
-    inverse = np.linalg.pinv(columns / size, rcond=1e-10)
-    spread = (np.sum(inverse**2, axis=1) / size**2)[: len(free)]
     costs = np.zeros(len(product.linear))
-    costs[free] = (product.linear - values)[free] ** 2 / np.maximum(spread, TINY)
+    costs[free] = (product.linear - values)[free] ** 2 / uncertainty(columns)[: len(free)]
     return costs / len(target.y)

@@ -17,7 +17,7 @@ import sympy
 
 from symreg.formulas.numbers import exact
 from symreg.projection.bases import Column, exponent_of
-from symreg.projection.products import SIMPLE, Product, Target, cost_of_setting, polished
+from symreg.projection.products import Product, Target, cost_of_setting, polished, simple_scale
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
 from symreg.search.description import FUNCTION, length
 
@@ -30,8 +30,9 @@ LARGEST_LOG = 700.0
 """Largest logarithm of a float64 constant."""
 PROMISING = 2
 """Exponents to set in turn."""
-NEAR = 0.35
-"""Distance beyond which an exponent is not set to a half-integer."""
+NEAR, NEAR_SCALE = 0.35, 0.2
+"""Distance beyond which an exponent is not set to a half-integer, and relative one beyond which an
+inner constant is not set to a simple number."""
 
 
 def description(product: Product, rows: int) -> float:
@@ -76,13 +77,7 @@ def simplified(products: Sequence[Product], target: Target) -> list[Product]:
 
 def set_roughly(products: Sequence[Product], target: Target) -> list[Product]:
     """Every exponent set to the nearest half-integer, the constant in front fitted."""
-    rough = []
-    for product in products:
-        linear, fixed = product.linear.copy(), product.fixed.copy()
-        for i in _may_be_set(product, target):
-            linear[i], fixed[i] = round(2 * linear[i]) / 2, True
-        rough.append(replace(product, linear=linear, fixed=fixed))
-    return polished(rough, target, 3)
+    return polished([_set_to_halves(product, target, np.inf) for product in products], target, 3)
 
 
 def set_to_one(product: Product, target: Target) -> list[Product]:
@@ -91,18 +86,14 @@ def set_to_one(product: Product, target: Target) -> list[Product]:
     places = [i for i, f in enumerate(product.factors) if f.shape is BINOMIAL]
     trials = []
     for power in (1.0, -1.0) if places else ():
-        linear, fixed = product.linear.copy(), product.fixed.copy()
         factors = list(product.factors)
         for i in places:
-            ratio = linear[width + i] / power
-            scaled = [s * ratio for s, _ in factors[i].terms]
-            factors[i] = factors[i].with_scales(scaled)
-            linear[width + i], fixed[width + i] = power, True
+            ratio = product.linear[width + i] / power
+            factors[i] = factors[i].with_scales([s * ratio for s, _ in factors[i].terms])
         free = tuple(False if without is False else kept for kept, without in zip(
             product.kept, _without_scale(product), strict=True))  # fmt: skip
-        trials.append(
-            replace(product, factors=tuple(factors), linear=linear, fixed=fixed, kept=free)
-        )
+        powers = product.with_powers({width + i: power for i in places})
+        trials.append(replace(powers, factors=tuple(factors), kept=free))
     trials = polished(trials, target)
     return [trial for trial in trials if np.isfinite(trial.mean_square) and not trial.degenerate]
 
@@ -115,16 +106,19 @@ def _may_be_set(product: Product, target: Target) -> list[int]:
     return [i for i in free if not product.fixed[i] and i not in exponential]
 
 
+def _set_to_halves(product: Product, target: Target, near: float) -> Product:
+    """Every exponent that is so near to a half-integer set to it at once."""
+    halves = np.round(2 * product.linear) / 2
+    places = _may_be_set(product, target)
+    return product.with_powers(
+        {i: halves[i] for i in places if abs(product.linear[i] - halves[i]) <= near}
+    )
+
+
 def _all_set(product: Product, target: Target) -> list[Product]:
-    """Every exponent near a half-integer set to it at once."""
-    linear, fixed = product.linear.copy(), product.fixed.copy()
-    for i in _may_be_set(product, target):
-        nearest = round(2 * linear[i]) / 2
-        if abs(linear[i] - nearest) <= NEAR:
-            linear[i], fixed[i] = nearest, True
-    if np.array_equal(fixed, product.fixed):
-        return []
-    return [replace(product, linear=linear, fixed=fixed)]
+    """Those that are near to one, if there are any."""
+    trial = _set_to_halves(product, target, NEAR)
+    return [] if np.array_equal(trial.fixed, product.fixed) else [trial]
 
 
 def _one_set(product: Product, target: Target) -> list[Product]:
@@ -135,12 +129,7 @@ def _one_set(product: Product, target: Target) -> list[Product]:
         (length(float(costs[i]), rows, 0, halves[[i]], ROUNDING), i)
         for i in _may_be_set(product, target)
     ]
-    trials = []
-    for _, i in sorted(promised)[:PROMISING]:
-        linear, fixed = product.linear.copy(), product.fixed.copy()
-        linear[i], fixed[i] = halves[i], True
-        trials.append(replace(product, linear=linear, fixed=fixed))
-    return trials
+    return [product.with_powers({i: halves[i]}) for _, i in sorted(promised)[:PROMISING]]
 
 
 def _with_simple_scales(product: Product, target: Target) -> list[Product]:
@@ -150,13 +139,11 @@ def _with_simple_scales(product: Product, target: Target) -> list[Product]:
         if without or product.kept[place]:
             continue
         scales = product.scales
-        nearest = min(SIMPLE, key=lambda simple: abs(simple - scales[place]))
-        if abs(nearest - scales[place]) > 0.2 * abs(nearest):
-            continue
-        scales[place] = nearest
-        kept = tuple(k or i == place for i, k in enumerate(product.kept))
-        factors = product.factors_at(scales)
-        trials.append(replace(product, factors=factors, kept=kept))
+        near = simple_scale(scales[place], NEAR_SCALE)
+        if near is not None:
+            scales[place] = near
+            kept = tuple(k or i == place for i, k in enumerate(product.kept))
+            trials.append(replace(product, factors=product.factors_at(scales), kept=kept))
     return trials
 
 

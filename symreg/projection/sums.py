@@ -8,6 +8,7 @@ c·y·m2 is y = a·m1 / (1 - c·m2).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -16,9 +17,9 @@ from symreg.formulas.watch import Watch
 from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import worth
-from symreg.projection.products import EXACT
+from symreg.projection.products import EXACT, least_error
 from symreg.search.outer import IDENTITY, POWERS, Outer
-from symreg.search.polish import least_squares, projected
+from symreg.search.polish import in_batches, least_squares, projected
 from symreg.search.scan import Scan, State
 
 PAIRED = 1500
@@ -43,6 +44,31 @@ STEPS = 12
 
 WAYS = ((IDENTITY, False), (IDENTITY, True), *((outer, False) for outer in POWERS))
 """Functions of the target, and whether terms may be multiplied by y, to form a denominator."""
+
+
+class Weighted(NamedTuple):
+    """A target as an outer function of a sum.
+
+    Attributes:
+        y: (row,).
+        outer: around the sum.
+        weights: (row,) of the sum.
+        wanted: (row,) the sum, weighted.
+    """
+
+    y: np.ndarray
+    outer: Outer
+    weights: np.ndarray
+    wanted: np.ndarray
+
+    @classmethod
+    def of(cls, y: np.ndarray, sigma: np.ndarray, outer: Outer = IDENTITY) -> "Weighted":
+        """With errors (row,) of y, or their substitute: |y| for equal relative errors."""
+        return cls(y, outer, *outer.weighted(y, sigma))
+
+    def design(self, terms: Sequence[Term]) -> np.ndarray:
+        """(row, term) weighted."""
+        return np.column_stack([term.values * self.weights for term in terms])
 
 
 @dataclass(frozen=True)
@@ -110,12 +136,7 @@ def _gathered(terms: Sequence[tuple[float, sympy.Expr]]) -> sympy.Expr:
     return common * sympy.Add(*(sympy.Float(b) * (m / common) for b, m in terms))
 
 
-def search_sums(
-    y: np.ndarray,
-    sigma: np.ndarray,
-    atoms: Sequence[Atom],
-    watch: Watch,
-) -> list[Sum]:
+def search_sums(y: np.ndarray, sigma: np.ndarray, atoms: Sequence[Atom], watch: Watch) -> list[Sum]:
     """The best sums of one term, of two, and so on, for every function of the target.
 
     Args:
@@ -128,53 +149,17 @@ def search_sums(
     for outer, ratio in WAYS:
         if not outer.allowed(y):
             continue
-        wanted, weights = outer.forward(y), 1 / np.abs(outer.slope(y) * sigma)
-        usable = np.all(np.isfinite(wanted * weights))
-        if not usable:
-            continue
         pool = list(atoms[: 2 * MOST_ATOMS])
         if ratio:
             pool += [Atom(a.values * y, a.form, True) for a in pool[1:]]
-        sums += _beam(outer, wanted * weights, weights, pool, MOST_TERMS, y)
-        least = min((s.mean_square for s in sums), default=np.inf)
-        if (outer, ratio) == WAYS[0] and len(atoms) > len(pool) and least > EXACT**2:
-            sums += _beam(outer, wanted * weights, weights, atoms, MOST_TERMS, y)
-        if watch.over or min((s.mean_square for s in sums), default=np.inf) < EXACT**2:
+        target = Weighted.of(y, sigma, outer)
+        sums += best_sums(target, pool, MOST_TERMS)
+        first = (outer, ratio) == WAYS[0]
+        if first and len(atoms) > len(pool) and least_error(sums) > EXACT**2:
+            sums += best_sums(target, atoms, MOST_TERMS)
+        if watch.over or least_error(sums) < EXACT**2:
             break
     return sums
-
-
-def sums_with_scales(
-    y: np.ndarray,
-    sigma: np.ndarray,
-    atoms: Sequence[Atom],
-    scaled: Sequence[ScaledTerm],
-    terms: int,
-) -> list[Sum]:
-    """The best sums of a scaled term and one other, then more of both kinds, best first.
-
-    As in 0.4 + 0.3·2^n: scales are on a grid, and improved in the best (variable projection).
-
-    Args:
-        y: (row,).
-        sigma: (row,) as in `search_sums`.
-        atoms: terms without a scale, simplest first.
-        scaled: terms with one.
-        terms: most of them in a sum.
-    """
-    weights = 1 / sigma
-    if not np.all(np.isfinite(y * weights)):
-        return []
-    sums = _beam(IDENTITY, y * weights, weights, atoms[:PARTNERS], terms, y, scaled)
-    return sorted(sums, key=lambda each: each.mean_square)
-
-
-def two_terms(y: np.ndarray, atoms: Sequence[Atom]) -> list[Sum]:
-    """The best sums of one and two terms for equal relative errors: quick, and often the law."""
-    weights = 1 / np.abs(y)
-    if not np.all(np.isfinite(weights)):
-        return []
-    return _beam(IDENTITY, y * weights, weights, atoms[: 2 * MOST_ATOMS], 2, y)
 
 
 def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) -> list[Sum]:
@@ -183,9 +168,9 @@ def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) 
     A constant and one variable, or its logarithm; all variables.
     """
     constant = one(len(y))
-    lines = [Atom(column.values, column.expression) for column in columns]
+    lines = [Atom(column.values, column.form) for column in columns]
     logs = [
-        Atom(np.log(column.values), sympy.log(column.expression))
+        Atom(np.log(column.values), sympy.log(column.form))
         for column in columns
         if np.all(column.values > 0)
     ]
@@ -193,35 +178,36 @@ def straight_lines(y: np.ndarray, sigma: np.ndarray, columns: Sequence[Column]) 
     sets += [(constant, line) for line in (*lines, *logs)]
     if len(lines) > 1:
         sets += [tuple(lines), (constant, *lines)]
-    weights = 1 / sigma
-    sums = []
-    for atoms in sets:
-        whole = np.column_stack([atom.values * weights for atom in atoms])
-        states = [tuple(range(len(atoms)))]
-        sums += _fitted(IDENTITY, states, whole, y * weights, atoms, y, weights)
-    return sums
+    target = Weighted.of(y, sigma)
+    return [line for atoms in sets for line in _fitted(target, [atoms])]
 
 
-def _beam(
-    outer: Outer,
-    wanted: np.ndarray,
-    weights: np.ndarray,
-    plain: Sequence[Atom],
-    terms: int,
-    target: np.ndarray,
-    scaled: Sequence[ScaledTerm] = (),
+def best_sums(
+    target: Weighted, plain: Sequence[Atom], terms: int, scaled: Sequence[ScaledTerm] = ()
 ) -> list[Sum]:
-    """The best sums, term by term; with scaled terms the first pair has one."""
-    pool: list[Term] = [*plain, *scaled]
-    whole = np.column_stack([atom.values * weights for atom in pool])
+    """The best sums of up to so many terms, term by term.
+
+    With scaled terms the first pair has one, as in 0.4 + 0.3·2^n: their scales are on a grid, and
+    improved in the best (variable projection).
+
+    Args:
+        target: where it is not finite there is no sum.
+        plain: terms without a scale, simplest first.
+        terms: most of them in a sum.
+        scaled: terms with one.
+    """
+    if not np.all(np.isfinite(target.wanted)):
+        return []
+    pool: list[Term] = [*plain[: PARTNERS if scaled else None], *scaled]
+    whole = target.design(pool)
     good = measurable(whole)
-    first_scaled = int(np.count_nonzero(good[: len(plain)]))
+    first_scaled = int(np.count_nonzero(good[: len(pool) - len(scaled)]))
     pool = [atom for atom, use in zip(pool, good, strict=True) if use]
     whole = whole[:, good]
     if not pool or (scaled and not 0 < first_scaled < len(pool)):
         return []
-    rows = slice(0, None, max(1, len(wanted) // SCREENED_ROWS))
-    scan = Scan(whole[rows].T, wanted[rows], alike=TOO_ALIKE)
+    rows = slice(0, None, max(1, len(target.y) // SCREENED_ROWS))
+    scan = Scan(whole[rows].T, target.wanted[rows], alike=TOO_ALIKE)
     first: range | np.ndarray = range(len(pool))
     second = range(len(pool))
     if scaled:
@@ -230,7 +216,7 @@ def _beam(
         first = np.argsort(-np.abs(scan.shared))[:PAIRED]
 
     def fitted(states: Sequence[State]) -> list[Sum]:
-        return _fitted(outer, states, whole, wanted, pool, target, weights)
+        return _fitted(target, [tuple(pool[j] for j in state) for state in states])
 
     states = scan.singles(BEAM)
     sums = fitted(states[:1])
@@ -242,50 +228,45 @@ def _beam(
         if not states:
             break
         tried = [each for each in fitted(states[:FITTED]) if each.is_sound]
-        before = min(each.mean_square for each in sums)
+        before, after = least_error(sums), least_error(tried)
         sums += tried[:GIVEN]
-        after = min((each.mean_square for each in tried), default=np.inf)
-        if after < EXACT**2 or not worth(before, after, len(wanted)):
+        if after < EXACT**2 or not worth(before, after, len(target.y)):
             break
     return sums
 
 
-def _fitted(
-    outer: Outer, states: Sequence[State], columns: np.ndarray,
-    wanted: np.ndarray, pool: Sequence[Term], target: np.ndarray, weights: np.ndarray,
-) -> list[Sum]:  # fmt: skip
+def _fitted(target: Weighted, sums: list[tuple[Term, ...]]) -> list[Sum]:
     """Sums of as many terms fitted to all rows, the scales of scaled terms too."""
-    sums = [tuple(pool[j] for j in state) for state in states]
-    design = np.array([columns[:, list(state)] for state in states])
-    counts = [sum(isinstance(atom, ScaledTerm) for atom in atoms) for atoms in sums]
-    for count in {*counts} - {0}:
-        places = [place for place, own in enumerate(counts) if own == count]
-        moved = _polished([sums[place] for place in places], design[places], wanted, weights)
-        for place, atoms in zip(places, moved, strict=True):
-            sums[place] = atoms
-            design[place] = np.column_stack([atom.values * weights for atom in atoms])
-    fits = projected(design, wanted)
+    sums = in_batches(sums, _scaled, lambda batch: _polished(batch, target))
+    fits = projected(np.array([target.design(atoms) for atoms in sums]), target.wanted)
     return [
-        Sum(outer, atoms, own, float(np.mean(left**2)), target)
+        Sum(target.outer, atoms, own, float(np.mean(left**2)), target.y)
         for atoms, own, left in zip(sums, fits.linear, fits.residuals, strict=True)
     ]
 
 
-def _polished(
-    sums: Sequence[tuple[Term, ...]], design: np.ndarray, wanted: np.ndarray, weights: np.ndarray
-) -> list[tuple[Term, ...]]:
+def _scaled(sums: tuple[Term, ...]) -> int:
+    """How many terms have a scale."""
+    return sum(isinstance(atom, ScaledTerm) for atom in sums)
+
+
+def _polished(sums: Sequence[tuple[Term, ...]], target: Weighted) -> list[tuple[Term, ...]]:
     """Sums with as many scaled terms, their scales better."""
+    if not _scaled(sums[0]):
+        return list(sums)
+    design = np.array([target.design(atoms) for atoms in sums])
     scaled = np.array([[isinstance(a, ScaledTerm) for a in atoms] for atoms in sums])
     places = np.array([np.flatnonzero(own) for own in scaled])
 
     def at(numbers: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        whole, slopes = design[chosen], np.empty((len(chosen), len(wanted), numbers.shape[1]))
+        whole = design[chosen]
+        slopes = np.empty((len(chosen), len(target.y), numbers.shape[1]))
         for k, which in enumerate(chosen):
             for i, place in enumerate(places[which]):
                 term = sums[which][place].at(numbers[k, i])
-                whole[k, :, place] = term.values * weights
-                slopes[k, :, i] = term.slope * weights
-        solved = projected(whole, wanted)
+                whole[k, :, place] = term.values * target.weights
+                slopes[k, :, i] = term.slope * target.weights
+        solved = projected(whole, target.wanted)
         linear = np.take_along_axis(solved.linear, places[chosen], axis=1)
         tangents = np.nan_to_num(slopes * linear[:, None, :])
         return solved.residuals, solved.slopes(tangents)

@@ -50,6 +50,11 @@ class Outer:
     logarithm: bool = False
     unit: float = 1.0
 
+    def weighted(self, y: np.ndarray, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(row,) weights of z where y has errors sigma (row,), and z times these."""
+        weights = 1 / np.abs(self.slope(y) * sigma)
+        return weights, self.forward(y) * weights
+
 
 def _positive(y: np.ndarray) -> bool:
     return bool(np.all(y > 0))

@@ -8,10 +8,12 @@ Sources: Marquardt, J. SIAM 11, 431 (1963); Golub & Pereyra, SIAM J. Numer. Anal
 for variable projection; Kaufman, BIT 15, 49 (1975) for its slopes with the basis held.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+
+from orbits.statistics import TINY
 
 Evaluated = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Numbers (model, number) and the places of these models among all, to their residuals
@@ -19,6 +21,7 @@ Evaluated = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 Step = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Residuals, their slopes and the (model,) damping to the (model, number) step of numbers."""
+Model = TypeVar("Model")
 
 FIRST, LARGEST, LEAST = 1e-4, 1e8, 1e-12
 """Damping, relative to the square of a column: the first step is nearly Gauss and Newton's; more
@@ -33,6 +36,8 @@ MOST_STEPS = 50
 """Of a fit from a start that is not near: a dozen suffice where it converges."""
 WORST = 1e6
 """Residual where a model is not finite: above any logarithm of a float64."""
+UNTOLD = 1e-10
+"""Singular values of slopes of unit columns, below which the rows do not tell numbers apart."""
 RANK = 1e-13
 """Singular values below this share of the largest are rounding."""
 
@@ -97,6 +102,15 @@ def _finite(residuals: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, np.n
     return np.where(good, residuals, WORST), slopes
 
 
+def uncertainty(slopes: np.ndarray) -> np.ndarray:
+    """(number,) diagonal of (JᵀJ)⁻¹ for slopes J (row, number): a number moved by d, the others
+    refitted, adds d² over it to the sum of squares."""
+    size = np.linalg.norm(slopes, axis=0)
+    size[size == 0] = 1.0
+    inverse = np.linalg.pinv(slopes / size, rcond=UNTOLD)
+    return np.maximum(np.sum(inverse**2, axis=1) / size**2, TINY)
+
+
 class Projected(NamedTuple):
     """Models at some inner numbers, their linear ones solved for.
 
@@ -138,3 +152,38 @@ def projected(design: np.ndarray, wanted: np.ndarray) -> Projected:
         linear = linear + np.einsum("mcj,mc->mj", v, along / np.where(known, s, 1.0)) / size
         residuals = wanted - np.einsum("mrc,mc->mr", design, linear)
     return Projected(linear, np.where(good[:, None], residuals, WORST), u)
+
+
+def projected_with(
+    design: np.ndarray, wanted: np.ndarray, linear: np.ndarray, fixed: np.ndarray, free: np.ndarray
+) -> tuple[np.ndarray, Projected]:
+    """All linear numbers (model, column) of a target (row,), some of them set.
+
+    Args:
+        design: (model, row, column).
+        wanted: (row,).
+        linear: (model, column), those that are set as they stay.
+        fixed: (model, number) places of these.
+        free: (model, number) places of those solved for.
+    """
+    held = np.take_along_axis(design, fixed[:, None, :], axis=2)
+    known = np.einsum("mrc,mc->mr", held, np.take_along_axis(linear, fixed, axis=1))
+    solved = projected(np.take_along_axis(design, free[:, None, :], axis=2), wanted - known)
+    linear = linear.copy()
+    np.put_along_axis(linear, free, solved.linear, axis=1)
+    return linear, solved
+
+
+def in_batches(
+    models: Sequence[Model], kind: Callable[[Model], Hashable],
+    improved: Callable[[Sequence[Model]], Sequence[Model]],
+) -> list[Model]:  # fmt: skip
+    """Models improved, those of one kind as one array, in their order."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, model in enumerate(models):
+        groups.setdefault(kind(model), []).append(place)
+    whole = list(models)
+    for places in groups.values():
+        for place, model in zip(places, improved([models[i] for i in places]), strict=True):
+            whole[place] = model
+    return whole

@@ -82,7 +82,7 @@ def test_what_a_law_need_not_explain_ends_a_search_and_leaves_out_larger_express
     (pool,) = engine.search_all(X, y, ["r"], [0], Budget(floor=0.02))
     assert min(each.loss for each in pool) < 0.02**2
     assert engine.families == 4
-    assert [family.name for family, _ in engine._families(1, 0.02)] == [
+    assert [family.name for family, _ in engine._steps(1, 0.02)] == [
         "rational", "expressions", "rational", "projection", "projection",
     ]  # fmt: skip
 
