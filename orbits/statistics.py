@@ -26,15 +26,12 @@ def is_wide(values: Any) -> bool:
     return bool(values.min() > 0 and values.max() > 10 * values.min())
 
 
-def r_squared(found: np.ndarray, true: np.ndarray, weights: np.ndarray | None = None) -> float:
+def r_squared(found: np.ndarray, true: np.ndarray) -> float:
     """1 − Σ|found − true|² / Σ|true − mean|², over rows and axes of (row,) or (row, axis) arrays.
 
-    With (row,) weights, as one over the variance of each, the sums and the mean are weighted. Minus
-    infinity where undefined: a value that is not finite, or true values all equal.
+    Minus infinity where undefined: a value that is not finite, or true values all equal.
     """
     with np.errstate(all="ignore"):
-        weight = 1.0 if weights is None else weights
-        mean = np.average(true, axis=0, weights=weights)
-        spread = np.sum(weight * (true - mean) ** 2)
-        value = 1 - np.sum(weight * (found - true) ** 2) / spread
+        spread = np.sum((true - true.mean(axis=0)) ** 2)
+        value = 1 - np.sum((found - true) ** 2) / spread
     return float(value) if np.isfinite(value) else -np.inf

@@ -298,10 +298,20 @@ def read_guesses(texts: Sequence[str], names: Sequence[str]) -> list[sympy.Expr]
 def _with_r2(found: Finding, prediction: np.ndarray, held_out: Samples, known: bool) -> Finding:
     """With R², and that of the logarithms; rows count by their errors if these are known."""
     y, log = held_out.y, None
-    weights = held_out.errors**-2.0 if known and held_out.errors is not None else None
-    if not known and np.all(y > 0) and np.all(prediction > 0):
+    if known:
+        return replace(found, r2_linear=_weighted_r2(prediction, held_out), r2_log=None)
+    if np.all(y > 0) and np.all(prediction > 0):
         log = r_squared(np.log(prediction), np.log(y))
-    return replace(found, r2_linear=r_squared(prediction, y, weights), r2_log=log)
+    return replace(found, r2_linear=r_squared(prediction, y), r2_log=log)
+
+
+def _weighted_r2(prediction: np.ndarray, held_out: Samples) -> float:
+    """R² with every row weighted by one over its variance."""
+    assert held_out.errors is not None  # for the type checker: asked for such samples only
+    weights, y = held_out.errors**-2.0, held_out.y
+    spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+    value = 1 - np.sum(weights * (y - prediction) ** 2) / spread
+    return float(value) if np.isfinite(value) else -np.inf
 
 
 def _compared(found: Finding, references: Sequence[Reference], asked: bool) -> Finding:
