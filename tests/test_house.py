@@ -53,7 +53,7 @@ LIMITS = {
     # errors of one size; languages read back (120 lines), rivals and centres of motions, points
     # that rows tell apart, starts where a feature lies (without Operon's 290 lines)
     "symreg": {
-        "code_lines": 18212,
+        "code_lines": 18213,
         "options": 114,
         "imports_in_functions": 25,
         "modules_in_cycles": 0,

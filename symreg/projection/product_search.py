@@ -436,7 +436,8 @@ def _simple(products: Sequence[Product], target: Target) -> list[Product]:
     """The same factors, with their constants set to simple numbers where these are near."""
     held = []
     for product in products:
-        near = simple_scale(*product.scales, NEARLY)
+        (scale,) = product.scales
+        near = simple_scale(scale, NEARLY)
         if near is not None:
             held.append(replace(product, factors=product.factors_at([near]), kept=(True,)))
     return polished(held, target)
