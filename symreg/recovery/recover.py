@@ -25,14 +25,13 @@ from orbits.derivatives.accelerations import measure_forces
 from orbits.files import as_json
 from orbits.force_samples import REQUIRED, ForceSamples
 from orbits.options import keywords_of, options_from
-from orbits.printing import in_percent, plural
+from orbits.printing import plural
 from orbits.progress import Progress, Wanted, quiet, told
 from orbits.provenance import versions
 from orbits.tables import as_table
 from orbits.units import ONE, Unit
 from symreg.engines import choose_engine
 from symreg.engines.base import Candidate
-from symreg.fit.errors import root_of
 from symreg.fit.outliers import outlier_note
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
@@ -256,7 +255,9 @@ def _result(
         r2=finite(finding.r2),
         r2_linear=finite(finding.r2_linear),
         r2_log=finite(finding.r2_log),
-        noise=shown("the size of the errors", lambda: noise_of(finding), ""),
+        noise=shown(
+            "the size of the errors", lambda: finding.errors.words(law, finding.samples), ""
+        ),
         error=finite(evidence.error),
         worst=finite(evidence.worst),
         gap=evidence.gap,
@@ -330,30 +331,6 @@ def _as_written(formula: sympy.Expr, finding: Finding, coefficients: Mapping[str
     text = simple_numbers(formula, numbers, numbers_of(numbers, spread))
     done = text.atoms(sympy.Float) or grouped
     return as_text(text if done else simplest(text, finding.samples))
-
-
-def noise_of(finding: Finding) -> str:
-    """What the target's errors were taken for, and their size."""
-    law, samples, kind = finding.law, finding.samples, finding.errors.kind
-    predicted = law.values(samples)
-    of_root = np.std((samples.y - predicted) / root_of(predicted))
-    sizes = {
-        "additive": f"additive, {np.std(samples.y - predicted):.2g}",
-        "relative": f"relative, {in_percent(np.std(samples.y / predicted))}",
-        "counts": f"of counts, {of_root:.2g} times their square roots",
-        "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
-    }
-    if kind in sizes:
-        return sizes[kind]
-    if kind == "given":
-        free = max(1, samples.n_effective - len(law.constants))
-        ratio = (samples.unit or 1.0) * float(np.sqrt(np.sum(law.residuals(samples) ** 2) / free))
-        off = abs(ratio - 1) > 4 / np.sqrt(2 * free)  # four standard errors of such a ratio
-        return f"as given; the law leaves {ratio:.2g} times as much" if off else "as given"
-    if kind == "binomial" and samples.trials is not None:
-        low, high = int(samples.trials.min()), int(samples.trials.max())
-        return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
-    return "" if finding.floor else "none but rounding"
 
 
 def _points(samples: Samples, problem: Problem, config: RecoverConfig) -> dict[str, Any]:

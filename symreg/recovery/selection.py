@@ -277,7 +277,7 @@ def _chosen(
         rest = pool[:200]
         partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
     selected, wider = law, pool[: 2 * COMPARED]
-    if errors.kind != "none":
+    if errors.kind.noise:
         law = freed(law, samples)
     pool = pool[:COMPARED]
     unlike = [
@@ -289,7 +289,7 @@ def _chosen(
         "the choice in resamples",
         lambda: agreeing_with(pool, samples, floor, config.seed, alike(law, selected, samples)), 0,
     )  # fmt: skip
-    if errors.kind != "none" and (partings or agreeing < RESAMPLES):
+    if errors.kind.noise and (partings or agreeing < RESAMPLES):
         agreeing, partings = guard.part(
             "the choice in other units",
             lambda: in_other_units(selected, wider, samples, config.seed, agreeing, partings),
@@ -298,7 +298,7 @@ def _chosen(
     # the share is that of what was selected: the numbers freed since are for their intervals
     ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
     saved = None
-    if not floor and errors.kind != "none":
+    if not floor and errors.kind.noise:
         saved = guard.part("the shortest polynomial", lambda: nats_saved(selected, samples), None)
     return Finding(
         law, samples, floor, errors, agreeing,
