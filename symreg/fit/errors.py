@@ -72,7 +72,9 @@ def _finite(law: Law, samples: Samples) -> np.ndarray:
 
 
 def _like_prediction(law: Law, samples: Samples) -> np.ndarray:
-    size = replace(samples, y=_finite(law, samples)).scale
+    """(row,) size of a law's predictions, as `Samples.scale` is that of targets."""
+    predicted = _finite(law, samples)
+    size = replace(samples, y=predicted, signed=not samples.logarithmic).scale
     # a law that is zero in most rows gives these no size of their own
     return np.where(size > 0, size, float(np.max(np.abs(samples.y))) or 1.0)
 
@@ -283,7 +285,7 @@ def _likeliest(
     of some shown, or of fewer that the errors follow."""
     rows, size = len(samples.y), _rms(samples.y)
 
-    def described(kind: ErrorKind) -> float:
+    def cost(kind: ErrorKind) -> float:
         best = np.inf
         for law in followed if kind.follows else shown:
             for _ in range(rounds if kind.follows else 1):
@@ -292,9 +294,11 @@ def _likeliest(
             best = min(best, law.criterion(rows, 0.0) + density(under, size))
         return best
 
-    kinds = [ADDITIVE, RELATIVE]
-    kinds += [LOGARITHMIC] * samples.logarithmic + [COUNTS] * are_counts(samples.y)
-    return min(kinds, key=described)
+    counts = are_counts(samples.y)
+    kinds = [ADDITIVE] + [COUNTS] * counts + [LOGARITHMIC] * samples.logarithmic
+    # a count of none is no error of all that was expected
+    kinds += [RELATIVE] * (not counts or bool(np.all(samples.y)))
+    return min(kinds, key=cost)
 
 
 def are_counts(y: np.ndarray) -> bool:
