@@ -13,6 +13,7 @@ import sympy
 from orbits.statistics import TINY
 from symreg.engines.base import Family, Question, explains_all, is_exact
 from symreg.formulas.expressions import evaluate
+from symreg.formulas.precision import EXACT
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import (
     EXPONENTIAL,
@@ -37,7 +38,7 @@ from symreg.projection.product_search import (
     with_one_factor,
     without_factors,
 )
-from symreg.projection.products import EXACT, Product, Target
+from symreg.projection.products import Product, Target
 from symreg.projection.simplification import (
     description,
     expression_of,

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 
+from symreg.formulas.precision import EXACT
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import worth
-from symreg.projection.products import EXACT
 from symreg.search.outer import IDENTITY, POWERS, Outer
 from symreg.search.polish import least_squares, projected
 from symreg.search.scan import Scan, State

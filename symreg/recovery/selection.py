@@ -44,13 +44,13 @@ from symreg.fit.uncertainty import with_told_exponents
 from symreg.formulas.compare import DIFFERENT, Comparison
 from symreg.formulas.config import EXPONENT_MARGIN
 from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
+from symreg.formulas.precision import FITTED
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import Evidence
 from symreg.recovery.guard import Guard
 from symreg.recovery.neighbours import (
-    ALIKE,
     Parting,
     as_good,
     shortened,
@@ -513,7 +513,7 @@ def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:
     return [
         each
         for each in pool
-        if each != law and not np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0)
+        if each != law and not np.allclose(each.values(samples), ours, rtol=FITTED, atol=0.0)
     ]
 
 
