@@ -14,7 +14,7 @@ from orbits.expressions import parse_expression
 from orbits.options import Between, Options, require_known
 from orbits.statistics import TINY
 from symreg.enumeration.screening import important_columns
-from symreg.fit.errors import ROUNDED, rounding_left
+from symreg.fit.errors import ROUNDED, density, rounding_left
 from symreg.fit.expansions import smooth_probability
 from symreg.fit.noise import hump_probability, misfit_probability
 from symreg.fit.refine import Law
@@ -338,17 +338,15 @@ def _errors(
     samples = Samples(np.column_stack([X, prediction]), y, (*names, ""), np.arange(len(y)))
     size = float(np.sqrt(np.mean(y**2)))
     equal = replace(samples, errors=np.full(len(y), size))
-    kinds = [((prediction - y) / size, 0.0, equal)]
+    kinds = [((prediction - y) / size, equal)]
     if samples.logarithmic:
-        # the density of y under them has the factor 1/|y|
-        more = 2 * float(np.sum(np.log(y / size)))
-        kinds.append((samples.residuals(prediction), more, samples))
+        kinds.append((samples.residuals(prediction), samples))
     nats = [
-        len(y) * np.log(max(np.mean(errors**2), last_digits(y) ** 2)) + more
-        for errors, more, _ in kinds
+        len(y) * np.log(max(np.mean(errors**2), last_digits(y) ** 2)) + density(under, size)
+        for errors, under in kinds
     ]
     place = int(np.argmin(np.where(np.isfinite(nats), nats, np.inf)))
-    return kinds[place][0], kinds[place][2], float(nats[place])
+    return *kinds[place], float(nats[place])
 
 
 def described(expression: sympy.Expr, X: np.ndarray, y: np.ndarray, names: Sequence[str]) -> float:

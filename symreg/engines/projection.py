@@ -13,6 +13,7 @@ import sympy
 from orbits.statistics import TINY
 from symreg.engines.base import Family, Question, explains_all, is_exact
 from symreg.formulas.expressions import evaluate
+from symreg.formulas.precision import EXACT
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import EXPONENTIAL, WAVES, atoms_of, scaled_terms, with_waves
 from symreg.projection.bases import (
@@ -31,7 +32,7 @@ from symreg.projection.product_search import (
     with_one_factor,
     without_factors,
 )
-from symreg.projection.products import EXACT, Product, Target, error, least_error
+from symreg.projection.products import Product, Target, error, least_error
 from symreg.projection.simplification import (
     description,
     expression_of,

@@ -17,6 +17,7 @@ import sympy
 
 from symreg.enumeration.model import UNFIT, FitTable, FittedFormula
 from symreg.formulas.numbers import exact, price, simple_near
+from symreg.formulas.precision import SAME
 from symreg.formulas.watch import Watch
 from symreg.search.description import length
 from symreg.search.polish import least_squares, projected
@@ -26,8 +27,8 @@ LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
 """Total degrees by number of variables; 2 beyond."""
 SAME_NATS = 0.1
 """Nats within which two descriptions are one: what rounding moves."""
-NO_MORE, MOST_TRIES = 1e-12, 4
-"""Error that may be rounding, and quotients that leave no more whose numbers are looked at."""
+MOST_TRIES = 4
+"""Quotients that leave rounding alone, whose numbers are looked at."""
 REWEIGHTED = 5
 """Steps of weights by 1/q: each gains about two digits where q is of one sign."""
 MOST_NUMBERS, MOST_TERMS = 24, 7
@@ -136,7 +137,7 @@ def exact_quotients(table: FitTable, watch: Watch) -> Exact:
         if count > rows - 3 or watch.over:  # as many rows are left to judge by
             continue
         quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
-        near = quotient is not None and quotient.mean_square < NO_MORE**2
+        near = quotient is not None and quotient.mean_square < SAME**2
         if quotient is not None and near and tries < MOST_TRIES:
             # an expansion gets as near; a law has simple numbers, or few
             tries += 1
@@ -245,7 +246,7 @@ def _null_vector(quotient: Quotient, table: FitTable) -> Quotient | None:
             return best
         if best is None or square < best.mean_square:
             best = replace(quotient, coefficients=vector, mean_square=square)
-        if best.mean_square < NO_MORE**2:
+        if best.mean_square < SAME**2:
             break
         weight = 1 / (np.abs(denominator) * table.sigma)
     return best
@@ -262,9 +263,7 @@ def _reduced(best: Quotient, table: FitTable) -> Quotient:
         ])  # fmt: skip
         trials = []
         # exact quotients, and long ones, show which terms are superfluous
-        for place in np.argsort(parts)[
-            : 4 if best.mean_square < NO_MORE**2 or len(parts) > 12 else 8
-        ]:
+        for place in np.argsort(parts)[: 4 if best.mean_square < SAME**2 or len(parts) > 12 else 8]:
             trial = _without(best, int(place))
             trial = _null_vector(trial, table) if trial is not None else None
             if trial is not None:

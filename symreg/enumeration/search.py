@@ -16,6 +16,7 @@ from symreg.enumeration.library import Library, enumerate_expressions
 from symreg.enumeration.model import FitTable, Model, fitted, polished
 from symreg.enumeration.numbered import numbered
 from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
+from symreg.formulas.precision import FITTED
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER, Outer
 from symreg.search.scan import Scan, State
@@ -226,8 +227,8 @@ class ExpressionSearch:
         every = [*(library.tree(int(i)) for i in entries), *plain, *products]
         values = np.concatenate([library.values[entries], values])
         largest = np.max(np.abs(values), axis=1)
-        # what is constant to nine digits is no function
-        usable = np.isfinite(largest) & (np.ptp(values, axis=1) > 1e-9 * largest)
+        # what is constant to the digits of a fitted number is no function
+        usable = np.isfinite(largest) & (np.ptp(values, axis=1) > FITTED * largest)
         trees = [tree for tree, use in zip(every, usable, strict=True) if use]
         size = np.array([tree.size for tree in trees])
         pool = pool_of(values[usable], size, trees.__getitem__)

@@ -1,6 +1,6 @@
 """Which errors a table's target has: relative, additive or in the logarithm, given or chosen.
 
-The three have different densities of y: additive errors p(y) = N(y; f, s), relative ones
+The kinds have different densities of y: additive errors p(y) = N(y; f, s), relative ones
 N(y; f, s f), errors of the logarithm N(log y; log f, s)/y. A share of n trials errs by
 sqrt(f (1 - f)/n), in rows of no successes, too; errors of counts go like sqrt(f). Where the table
 does not say which it has, the likelihood of the best formula under each decides. A scatter of 0.11
@@ -9,18 +9,17 @@ dex taken for a relative error would bias a constant by half its variance, 3 %.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
+from orbits.printing import share
 from symreg.fit.orthogonal import scatter_beyond, slopes_of
 from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.precision import DOUBLE, is_single, rounded_by
 
-Noise = Literal["additive", "relative", "logarithmic", "counts"]
-Kind = Literal["given", "none", "additive", "relative", "logarithmic", "counts", "binomial"]
 Refit = Callable[[Law, Samples], Law]
 
 ROUNDED = 2.0
@@ -30,16 +29,119 @@ COARSE = 1e-3
 COMPARED = 25
 """Formulas, best first, that are compared."""
 LARGEST_RELATIVE = 0.3
-"""Larger errors are not relative to the target: zero would be a good prediction. They are compared
-as relative to the law's own."""
-LARGE_COMPARED = 8
-"""Formulas for which errors relative to their own prediction are tried."""
+"""Larger errors are not relative to the target: zero would be a good prediction. Formulas are then
+fitted under equal errors first, and errors relative to them follow them in several fits."""
+FOLLOWED = 8
+"""Formulas for which errors that follow their own prediction are tried."""
 HALF_A_COUNT = 0.5
 """What a count is at least for its error: where none is expected one may come."""
 FEW_COUNTS = 4
 """Whole numbers so few may be grades or classes."""
 SETTLING = 3
-"""Fits in which errors relative to a law follow it."""
+"""Fits in which large errors that follow a law do so."""
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """A kind of errors: how their size goes with a law's prediction, and what is said of them.
+
+    Attributes:
+        name: as in the option `errors`.
+        words: what is said of them, by the law, the rows and the law's predictions there.
+        like: (row,) what they go like, by a law and the rows; None if as in `Samples`.
+        follows: whether they go like the law's prediction. Relative to the noisy target, what is
+            too low by chance would count for more, and constants be off by twice the variance.
+        known: whether what they go like is their size, too, as sure as given errors.
+        noise: whether they are; not if only rounding, or a field's own systematic error, is left.
+
+    Source: Wedderburn, Biometrika 61, 439 (1974) for a variance that follows the mean.
+    """
+
+    name: str
+    words: Callable[[Law, Samples, np.ndarray], str]
+    like: Callable[[Any, Samples], np.ndarray] | None = None
+    follows: bool = False
+    known: bool = False
+    noise: bool = True
+
+
+def _finite(law: Law, samples: Samples) -> np.ndarray:
+    """(row,) a law's predictions, the target where there is none."""
+    predicted = law.values(samples)
+    return np.where(np.isfinite(predicted), predicted, samples.y)
+
+
+def _like_prediction(law: Law, samples: Samples) -> np.ndarray:
+    """(row,) size of a law's predictions, as `Samples.scale` is that of targets."""
+    predicted = _finite(law, samples)
+    size = replace(samples, y=predicted, signed=not samples.logarithmic).scale
+    # a law that is zero in most rows gives these no size of their own
+    return np.where(size > 0, size, float(np.max(np.abs(samples.y))) or 1.0)
+
+
+def _root_of(counts: np.ndarray) -> np.ndarray:
+    return np.asarray(np.sqrt(np.maximum(counts, HALF_A_COUNT)))
+
+
+def _binomial(law: Law, samples: Samples) -> np.ndarray:
+    """(row,) standard errors of shares of successes; half a trial of either kind is added, as none
+    are never certain to be none."""
+    trials = samples.trials
+    assert trials is not None  # for the type checker: chosen for such samples only
+    likely = (np.clip(_finite(law, samples), 0.0, 1.0) * trials + 0.5) / (trials + 1)
+    return np.asarray(np.sqrt(likely * (1 - likely) / trials))
+
+
+def rounding_of(law: Law, samples: Samples) -> np.ndarray:
+    """(row,) standard errors of the target by its own rounding and, through a law's slopes, by that
+    of the features; positive, as arithmetic rounds too."""
+    columns = np.column_stack([rounded_by(column) for column in samples.X.T])
+    own = np.maximum(rounded_by(samples.y), np.finfo(float).eps * floored(samples.y))
+    return np.hypot(own, _spread(law, replace(samples, feature_errors=columns)))
+
+
+def _as_given(law: Law, samples: Samples, _: np.ndarray) -> str:
+    free = max(1, samples.n_effective - len(law.constants))
+    ratio = (samples.unit or 1.0) * float(np.sqrt(np.sum(law.residuals(samples) ** 2) / free))
+    off = abs(ratio - 1) > 4 / np.sqrt(2 * free)  # four standard errors of such a ratio
+    return f"as given; the law leaves {ratio:.2g} times as much" if off else "as given"
+
+
+def _of_trials(_: Law, samples: Samples, __: np.ndarray) -> str:
+    assert samples.trials is not None  # for the type checker: chosen for such samples only
+    low, high = int(samples.trials.min()), int(samples.trials.max())
+    return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
+
+
+ADDITIVE = ErrorKind(
+    "additive", lambda _, s, predicted: f"additive, {np.std(s.y - predicted):.2g}",
+    lambda _, s: np.ones(len(s.y)),
+)  # fmt: skip
+RELATIVE = ErrorKind(
+    "relative", lambda _, s, predicted: f"relative, {share(np.std(s.y / predicted), 2)}",
+    _like_prediction, follows=True,
+)  # fmt: skip
+LOGARITHMIC = ErrorKind(
+    "logarithmic",
+    lambda _, s, predicted: f"in the logarithm, {np.std(np.log10(s.y / predicted)):.2g} dex",
+)
+COUNTS = ErrorKind(
+    "counts",
+    lambda _, s, predicted: (
+        f"of counts, {np.std((s.y - predicted) / _root_of(predicted)):.2g} times their square roots"
+    ),
+    lambda law, s: _root_of(_finite(law, s)), follows=True,
+)  # fmt: skip
+BINOMIAL = ErrorKind("binomial", _of_trials, _binomial, follows=True, known=True)
+GIVEN = ErrorKind("given", _as_given)
+ROUNDING = ErrorKind(
+    "rounding", lambda *_: "none but rounding", rounding_of, follows=True, noise=False
+)
+EXACT = replace(ROUNDING, name="exact", like=None)
+UNSAID = ErrorKind("unsaid", lambda *_: "", noise=False)
+"""A field's own systematic error, for which there is a floor, or what could not be judged."""
+CHOSEN = {kind.name: kind for kind in (ADDITIVE, RELATIVE, LOGARITHMIC, COUNTS)}
+"""Kinds that are chosen among, or by a user (`errors`)."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +149,19 @@ class ErrorModel:
     """Divisors of residuals if no errors are given; by default as in `Samples`.
 
     Attributes:
-        kind: of errors; none if only rounding, or a field's own systematic error, is left.
-        size: of additive errors.
-        law: relative errors are relative to its prediction, those of counts to its root, binomial
-            ones those of its shares.
-            Relative to the noisy target, what is too low by chance would count for more, and
-            constants be off by twice the variance.
+        kind: of errors.
+        size: of them, in what they go like; by default such that a law that is zero leaves a mean
+            square of one.
+        law: whose predictions, or slopes, say what they go like.
         through: the law whose slopes propagate the errors of features.
         scatter: factor on the target's errors besides those.
-        rounded: the law whose slopes propagate the rounding of features, the only errors.
-
-    Source: Wedderburn, Biometrika 61, 439 (1974) for a variance that follows the mean.
     """
 
-    kind: Kind = "none"
+    kind: ErrorKind = UNSAID
     size: float | None = None
     law: Law | None = None
     through: Law | None = None
     scatter: float = 1.0
-    rounded: Law | None = None
 
     def of(self, samples: Samples) -> Samples:
         """Samples with these errors; those with their own keep them."""
@@ -81,46 +177,23 @@ class ErrorModel:
         )  # fmt: skip
 
     def _of_the_target(self, samples: Samples) -> Samples:
-        law = self.rounded or self.law
-        if samples.errors is not None or (self.size is None and law is None):
+        if samples.errors is not None or self.kind.like is None:
             return samples
-        if law is None:
-            return replace(samples, errors=np.full(len(samples.y), self.size), weights=None)
-        predicted = law.values(samples)
-        predicted = np.where(np.isfinite(predicted), predicted, samples.y)
-        if self.kind == "relative":
-            errors = floored(predicted)
-            # a law that is zero in most rows gives these no size of their own
-            errors = np.where(errors > 0, errors, float(np.max(np.abs(samples.y))) or 1.0)
-            return replace(samples, errors=errors, weights=None)
-        if self.kind == "counts":
-            known = root_of(predicted)
-        elif self.rounded:
-            known = rounding_of(law, samples)
-        else:
-            known = binomial(predicted, samples.trials)
-        unit = float(np.sqrt(np.mean((samples.y / known) ** 2)))
+        like = self.kind.like(self.law, samples)
+        size = self.size or float(np.sqrt(np.mean((samples.y / like) ** 2)))
         # how many shares are off by more than their trials allow is as sure as given errors
-        own = unit if self.kind == "binomial" else None
-        return replace(samples, errors=unit * known, unit=own, weights=None)
+        unit = size if self.kind.known else None
+        return replace(samples, errors=size * like, unit=unit, weights=None)
+
+    def words(self, law: Law, samples: Samples) -> str:
+        """What the target's errors were taken for, and their size."""
+        return self.kind.words(law, samples, law.values(samples))
 
 
-def binomial(shares: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
-    """(row,) standard errors of shares of successes; half a trial of either kind is added, as none
-    are never certain to be none."""
-    assert trials is not None  # for the type checker: chosen for such samples only
-    likely = (np.clip(shares, 0.0, 1.0) * trials + 0.5) / (trials + 1)
-    return np.asarray(np.sqrt(likely * (1 - likely) / trials))
-
-
-def root_of(counts: np.ndarray) -> np.ndarray:
-    """(row,) what the errors of expected counts go like."""
-    return np.asarray(np.sqrt(np.maximum(counts, HALF_A_COUNT)))
-
-
-def are_counts(y: np.ndarray) -> bool:
-    """Whether targets may be counts: whole numbers, none negative, of more than `FEW_COUNTS`."""
-    return bool(np.all((y >= 0) & (y == np.round(y)))) and len(np.unique(y)) > FEW_COUNTS
+def density(samples: Samples, size: float) -> float:
+    """Twice the nats that a density of the target has for its errors' size, row by row, beside
+    equal errors of another size: with residuals r over errors s, -2 log p(y) = r² + 2 log s."""
+    return 2 * float(np.sum(np.log(_own(samples) / size)))
 
 
 def errors_of(
@@ -128,7 +201,7 @@ def errors_of(
     laws: Sequence[Law],
     floor: float = 0.0,
     refit: Refit = refit_law,
-    noise: Noise | None = None,
+    noise: str | None = None,
 ) -> tuple[ErrorModel, list[Law]]:
     """The error model, including errors of features, and the laws fitted under it.
 
@@ -137,7 +210,7 @@ def errors_of(
         laws: fitted to them.
         floor: relative error that buys nothing: that of a model's field, which is no noise.
         refit: fits a law to samples.
-        noise: the kind of errors, if known.
+        noise: the name of the kind of errors, if known.
     """
     errors, laws = _of_target(samples, list(laws), floor, refit, noise)
     if samples.feature_errors is None or not laws:
@@ -156,128 +229,92 @@ def errors_of(
 
 
 def _of_target(
-    samples: Samples, laws: list[Law], floor: float, refit: Refit, noise: Noise | None
+    samples: Samples, laws: list[Law], floor: float, refit: Refit, noise: str | None
 ) -> tuple[ErrorModel, list[Law]]:
     """The target's errors, and the laws fitted again under them."""
     if samples.errors is not None:
-        return ErrorModel("given"), laws
-    size = float(np.sqrt(np.mean(samples.y**2)))
-    if floor or not laws or not 0 < size < np.inf:
-        return ErrorModel(), laws
+        return ErrorModel(GIVEN), laws
+    size, n = _rms(samples.y), samples.n_effective
+    if floor:
+        return ErrorModel(UNSAID), laws
+    if not laws or not 0 < size < np.inf:
+        return ErrorModel(EXACT), laws
     shown = sorted(laws, key=lambda law: law.mean_square)[:COMPARED]
-    additive = ErrorModel("additive", size=size)
-    if samples.trials is not None:
-        return _following(ErrorModel("binomial"), laws, additive.of(samples), samples, refit)
-    if noise is None and any(is_single(column) for column in samples.measured.T):
-        for law in sorted(shown, key=lambda law: law.nodes):
-            errors = ErrorModel(rounded=law)
-            again = refit(law, errors.of(samples))
-            small = COARSE * np.std(samples.y) > np.sqrt(np.mean(rounding_of(law, samples) ** 2))
-            if small and rounding_left(again, samples) < ROUNDED:
+    if noise is None and samples.trials is None:
+        if any(is_single(column) for column in samples.measured.T):
+            for law in sorted(shown, key=lambda law: law.nodes):
+                errors = ErrorModel(ROUNDING, law=law)
                 under = errors.of(samples)
-                return errors, [refit(law, under) for law in laws[: 4 * COMPARED]]
-    share = min(1.0, float(np.std(samples.y)) / size)
-    if shown[0].mean_square < DOUBLE * share**2 and noise is None:
-        return ErrorModel(), laws
-    others = [refit(law, additive.of(samples)) for law in shown]
-    rows = len(samples.y)
-    # the density of y under relative errors has the factor 1/|y|
-    relative = min(law.criterion(rows, 0.0) for law in shown)
-    zeros = bool((samples.scale == 0).any())  # they have no relative error
-    if not zeros:
-        relative += 2 * float(np.sum(np.log(samples.scale / size)))
-    even = min(others, key=lambda law: law.criterion(rows, 0.0))
-    rest = even.criterion(rows, 0.0)
-    if noise == "counts" or (noise is None and are_counts(samples.y)):
-        counts = ErrorModel("counts", law=even)
-        under = counts.of(samples)
-        assert under.errors is not None  # for the type checker: that model gives them
-        ours = min(refit(law, under).criterion(rows, 0.0) for law in others)
-        ours += 2 * float(np.sum(np.log(under.errors / size)))
-        if noise == "counts" or ours < (rest if zeros else min(rest, relative)):
-            return _following(counts, laws, under, samples, refit)
-    if noise is None and shown[0].mean_square > LARGEST_RELATIVE**2:
-        noise = _of_large(shown, others, samples, size, refit)
-    if noise is None and (zeros or rest < relative):
-        noise = "additive"
-    if noise == "additive":
-        return additive, [refit(law, additive.of(samples)) for law in laws]
-    if noise == "relative" and shown[0].mean_square > LARGEST_RELATIVE**2:
-        return _following(ErrorModel("relative"), laws, additive.of(samples), samples, refit)
-    laws.sort(key=lambda law: law.criterion(rows, floor))
-    errors = ErrorModel("relative", law=laws[0])
-    best = refit(laws[0], errors.of(samples))
-    if noise == "logarithmic" or (noise is None and _is_logarithmic(laws[0], best, samples)):
-        return ErrorModel("logarithmic"), laws
-    return errors, [refit(law, errors.of(samples)) for law in laws[: 2 * COMPARED]]
+                small = COARSE * np.std(samples.y) > _rms(rounding_of(law, samples))
+                if small and rounding_left(refit(law, under), samples) < ROUNDED:
+                    return errors, [refit(law, under) for law in laws[: 4 * COMPARED]]
+        share = min(1.0, float(np.std(samples.y)) / size)
+        if shown[0].mean_square < DOUBLE * share**2:
+            return ErrorModel(EXACT), laws
+    # near a share of one little of it is much of its error
+    large = samples.trials is not None or shown[0].mean_square > LARGEST_RELATIVE**2
+    rounds = SETTLING if large else 1
+    equal = _alone(ADDITIVE, size).of(samples)
+    first = [refit(law, equal) for law in laws[: 8 * COMPARED]] if large else laws
+    first = sorted(first, key=lambda law: law.criterion(n, 0.0))[: 2 * COMPARED]
+    if samples.trials is not None:
+        kind = BINOMIAL
+    elif noise is not None:
+        kind = CHOSEN[noise]
+    else:
+        kind = _likeliest(shown, first[:FOLLOWED], samples, refit, rounds)
+    model = _alone(kind, size)
+    if not kind.follows:
+        return model, [refit(law, model.of(samples)) for law in laws] if kind.like else laws
+    for _ in range(rounds):
+        model = replace(model, law=min(first, key=lambda law: law.criterion(n, 0.0)))
+        under = model.of(samples)
+        first = [refit(law, under) for law in first]
+    return model, first
 
 
-def _following(
-    errors: ErrorModel, laws: list[Law], start: Samples, samples: Samples, refit: Refit
-) -> tuple[ErrorModel, list[Law]]:
-    """Errors that follow the best law, which is fitted under them in turn, and all laws so; from
-    other errors on."""
-    n = samples.n_effective
-    laws = [refit(law, start) for law in laws[: 8 * COMPARED]]
-    laws = sorted(laws, key=lambda law: law.criterion(n, 0.0))[: 2 * COMPARED]
-    for _ in range(SETTLING):
-        errors = replace(errors, law=min(laws, key=lambda law: law.criterion(n, 0.0)))
-        under = errors.of(samples)
-        laws = [refit(law, under) for law in laws]
-    return errors, laws
+def _alone(kind: ErrorKind, size: float) -> ErrorModel:
+    """Errors of a kind, of a target of some size."""
+    return ErrorModel(kind, {ADDITIVE: size, RELATIVE: 1.0}.get(kind))
 
 
-def _of_large(
-    shown: list[Law], others: list[Law], samples: Samples, size: float, refit: Refit
-) -> Noise:
-    """The likeliest kind of large errors, by laws fitted to logarithms or ratios, and others with
-    equal errors."""
-    n = samples.n_effective
-    costs: dict[Noise, float] = {"additive": min(law.criterion(n, 0.0) for law in others)}
-    if samples.logarithmic:
-        left = min(law.criterion(n, 0.0) for law in shown)
-        costs["logarithmic"] = left + 2 * float(np.sum(np.log(samples.y / size)))
-    best = sorted(others, key=lambda law: law.criterion(n, 0.0))[:LARGE_COMPARED]
-    costs["relative"] = np.inf
-    for law in best:
-        for _ in range(SETTLING):
-            own = ErrorModel("relative", law=law).of(samples)
-            law = refit(law, own)
-        assert own.errors is not None  # for the type checker: just made
-        left = law.criterion(n, 0.0) + 2 * float(np.sum(np.log(own.errors / size)))
-        costs["relative"] = min(costs["relative"], left)
-    return min(costs, key=lambda kind: costs[kind])
+def _likeliest(
+    shown: list[Law], followed: list[Law], samples: Samples, refit: Refit, rounds: int
+) -> ErrorKind:
+    """The errors by which the table has the shortest description, each with its own best formula:
+    of some shown, or of fewer that the errors follow."""
+    rows, size = len(samples.y), _rms(samples.y)
+
+    def cost(kind: ErrorKind) -> float:
+        best = np.inf
+        for law in followed if kind.follows else shown:
+            for _ in range(rounds if kind.follows else 1):
+                under = replace(_alone(kind, size), law=law).of(samples)
+                law = law if under is samples else refit(law, under)
+            best = min(best, law.criterion(rows, 0.0) + density(under, size))
+        return best
+
+    counts = are_counts(samples.y)
+    kinds = [ADDITIVE] + [COUNTS] * counts + [LOGARITHMIC] * samples.logarithmic
+    # a count of none is no error of all that was expected
+    kinds += [RELATIVE] * (not counts or bool(np.all(samples.y)))
+    return min(kinds, key=cost)
 
 
-def rounding_of(law: Law, samples: Samples) -> np.ndarray:
-    """(row,) standard errors of the target by its own rounding and, through a law's slopes, by that
-    of the features; positive, as arithmetic rounds too."""
-    columns = np.column_stack([rounded_by(column) for column in samples.X.T])
-    own = np.maximum(rounded_by(samples.y), np.finfo(float).eps * floored(samples.y))
-    return np.hypot(own, _spread(law, replace(samples, feature_errors=columns)))
+def are_counts(y: np.ndarray) -> bool:
+    """Whether targets may be counts: whole numbers, none negative, of more than `FEW_COUNTS`."""
+    return bool(np.all((y >= 0) & (y == np.round(y)))) and len(np.unique(y)) > FEW_COUNTS
 
 
 def rounding_left(law: Law, samples: Samples) -> float:
     """What a law leaves (rms), in errors of rounding."""
     errors = (law.values(samples) - samples.y) / rounding_of(law, samples)
-    left = float(np.sqrt(np.mean(errors**2)))
+    left = _rms(errors)
     return left if np.isfinite(left) else np.inf
 
 
-def _is_logarithmic(law: Law, relative: Law, samples: Samples) -> bool:
-    """Whether log y scatters evenly about a law, fitted so, rather than y in proportion to it."""
-    if not samples.logarithmic:
-        return False
-    predicted, other = law.values(samples), relative.values(samples)
-    if not (np.all(predicted > 0) and np.all(other > 0)):
-        return False
-    rows = len(samples.y)
-    logarithms = np.log(samples.y / predicted)
-    shares = samples.y / other - 1
-    # an exact law leaves nothing
-    as_logarithm = rows * np.log(np.mean(logarithms**2)) + 2 * np.sum(np.log(samples.y))
-    as_share = rows * np.log(np.mean(shares**2)) + 2 * np.sum(np.log(other))
-    return bool(as_logarithm < as_share)
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def _own(samples: Samples) -> np.ndarray:

@@ -23,6 +23,7 @@ from symreg.fit.noise import ranks_of
 from symreg.fit.predictable import MOST_COLUMNS, beside_others
 from symreg.fit.refine import CLEARLY_BETTER, Law, refit_law
 from symreg.fit.samples import Samples
+from symreg.formulas.precision import NOISELESS
 
 FAR = 8.0
 """Robust standard deviations that make a row an outlier."""
@@ -30,8 +31,6 @@ MOST = 0.05
 """Largest part of the rows."""
 LEAST_ROWS = 20
 """Of a table in which one row may be an outlier: a twentieth (`MOST`)."""
-ROUNDED = 1e-6
-"""Smaller relative errors are rounding in printed numbers."""
 NEIGHBOURS = 5
 """Which must not be outliers too."""
 ABOUT = 15
@@ -134,7 +133,7 @@ def concentrated(law: Law, samples: Samples, refit: Callable[..., Law]) -> tuple
     """
     rows, rng = len(samples.y), np.random.default_rng(0)
     count = int(MOST * rows)
-    if np.all(np.abs(law.residuals(samples)) <= ROUNDED):
+    if np.all(np.abs(law.residuals(samples)) <= NOISELESS):
         return np.zeros(rows, dtype=bool), law
 
     def left(each: Law) -> float:
@@ -176,7 +175,7 @@ def beyond(errors: np.ndarray, X: np.ndarray, given: float = 0.0) -> np.ndarray:
     """(row,) whether an error is far outside those of all rows, of nearby rows, and the standard
     error given."""
     about = np.abs(errors - np.median(errors))
-    far = np.asarray(about > max(FAR * max(robust_spread(errors), given), ROUNDED))
+    far = np.asarray(about > max(FAR * max(robust_spread(errors), given), NOISELESS))
     if far.any():
         ranks = ranks_of(X)
         _, near = KDTree(ranks).query(ranks[far], min(ABOUT, len(errors)))

@@ -33,6 +33,7 @@ from symreg.formulas.config import (
     Variables,
 )
 from symreg.formulas.expressions import evaluate, normal_form, symbol
+from symreg.formulas.precision import FITTED
 from symreg.formulas.reading import read_formula
 
 EXACT, UP_TO_SCALE, SAME_EXPONENTS = "exact", "up_to_scale", "same_exponents"
@@ -192,7 +193,7 @@ def decide(
             return _by_exponents(first, second, chosen, margin, made)
     if solved:
         exact_values = {
-            symbol(name): sympy.nsimplify(value, tolerance=1e-9, rational=True)
+            symbol(name): sympy.nsimplify(value, tolerance=FITTED, rational=True)
             for name, value in solved.items()
         }
         second = second.subs(exact_values)

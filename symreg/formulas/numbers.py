@@ -10,10 +10,10 @@ from functools import lru_cache
 
 import sympy
 
+from symreg.formulas.precision import SAME
+
 LARGEST, LARGEST_DENOMINATOR = 1000, 12
 """Of simple numbers."""
-SAME = 1e-12
-"""Relative difference of a number and one that is the same to rounding."""
 SIGN = 0.5
 """Nats for a number beside its size: its sign, and that it is simple."""
 

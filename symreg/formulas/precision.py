@@ -1,17 +1,31 @@
-"""Errors that arithmetic leaves: below them formulas fit alike, or are the same."""
+"""Errors that arithmetic leaves: below them formulas fit alike, or are the same.
+
+All are relative. An operation in double precision leaves 1e-16; digits are lost by what follows.
+"""
 
 from functools import lru_cache
 
 import numpy as np
 
-DOUBLE, SINGLE = 1e-10, 3e-7
-"""Relative errors that arithmetic in double precision (where a difference may cost five digits) and
-in single precision leaves."""
 LAST_DIGITS = 1e-13
-"""Relative error of some dozen operations, one of which may cost three digits: a formula with less
-is not bettered by another. Between this and `DOUBLE` lie laws that lose more, and expansions of
-laws: a fourth power in v/c beside `1/sqrt(1 - (v/c)²)` leaves 5e-13 up to v = c/30."""
-
+"""Left by some dozen operations, one of which may cost three digits: a formula with less is not
+bettered by another. Between this and `DOUBLE` lie laws that lose more, and expansions of laws: a
+fourth power in v/c beside `1/sqrt(1 - (v/c)²)` leaves 5e-13 up to v = c/30."""
+EXACT = 3e-13
+"""Left by a fit of products of powers to exact data: rounding times the conditioning."""
+SAME = 1e-12
+"""Between two numbers that are the same, each of up to a thousand roundings."""
+SOLVED = 1e-11
+"""Left by a formula whose constants solve least squares: a few digits are lost in the solving."""
+DOUBLE, SINGLE = 1e-10, 3e-7
+"""Left by arithmetic in double precision (where a difference may cost five digits), and in single
+precision."""
+FITTED = 1e-9
+"""By which a constant fitted to a table in double precision is off, and so are the values of two
+formulas that are one."""
+NOISELESS = 1e-6
+"""Less is no noise of a measurement: it is rounding in printed numbers, or what a wrong formula
+leaves."""
 
 FIRST = 32
 """Rows that tell of most columns that they are not in single precision."""

@@ -31,7 +31,8 @@ from symreg.formulas.expressions import (
     substituted,
     written,
 )
-from symreg.formulas.numbers import SAME, exact, is_simple, simple
+from symreg.formulas.numbers import exact, is_simple, simple
+from symreg.formulas.precision import SAME
 
 SECONDS = 2.0
 """For all ways of writing a formula."""

@@ -12,6 +12,8 @@ from itertools import combinations, product
 import numpy as np
 import sympy
 
+from symreg.formulas.precision import SAME
+
 LARGEST_ANGLE = 4.2 * np.pi
 """Two turns, with room for their ends: columns beyond are seldom angles."""
 SAME_SIZE = 30.0
@@ -105,8 +107,7 @@ class Column(Entry):
 
 def varies(columns: np.ndarray) -> np.ndarray:
     """Whether a column, or each, is not constant."""
-    # a thousand roundings
-    return np.asarray(np.ptp(columns, axis=0) > 1e-12 * np.max(np.abs(columns), axis=0))
+    return np.asarray(np.ptp(columns, axis=0) > SAME * np.max(np.abs(columns), axis=0))
 
 
 def variables(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> list[Column]:

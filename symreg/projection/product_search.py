@@ -13,10 +13,10 @@ import numpy as np
 import sympy
 
 from orbits.statistics import TINY
+from symreg.formulas.precision import EXACT
 from symreg.formulas.watch import Watch
 from symreg.projection.bases import Argument
 from symreg.projection.products import (
-    EXACT,
     SIMPLE,
     Factor,
     Product,

@@ -31,8 +31,6 @@ STEEPEST = 20.0
 """Largest exponent: (1 + u/n)^n with a large n is an exponential in disguise."""
 STEPS = 15
 """Of a polish; the best products are polished again."""
-EXACT = 3e-13
-"""Relative error of a fit to exact data: float64 rounding times the conditioning."""
 SIMPLE = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """Inner constants that cost no more than an exponent."""
 

@@ -16,13 +16,12 @@ import numpy as np
 import sympy
 
 from symreg.formulas.numbers import exact
+from symreg.formulas.precision import SOLVED
 from symreg.projection.bases import Column, exponent_of
 from symreg.projection.products import Product, Target, cost_of_setting, polished, simple_scale
 from symreg.projection.shapes import BINOMIAL, EXPONENTIAL, IDENTITY
 from symreg.search.description import FUNCTION, length
 
-ROUNDING = 1e-11
-"""Relative error of exact data."""
 MORE_STEPS = 60
 """Of the polish before numbers are set, four times the usual: it decides what is near a simple one.
 """
@@ -46,7 +45,7 @@ def description(product: Product, rows: int) -> float:
     arguments = [h for factor in product.factors for _, h in factor.terms]
     symbols = len(powers) + FUNCTION * len(arguments) + sum(h.variables for h in arguments)
     numbers = (*powers[powers != 1], *scales)
-    return length(product.mean_square, rows, symbols, numbers, ROUNDING)
+    return length(product.mean_square, rows, symbols, numbers, SOLVED)
 
 
 def _without_scale(product: Product) -> list[bool]:
@@ -126,7 +125,7 @@ def _one_set(product: Product, target: Target) -> list[Product]:
     halves, rows = np.round(2 * product.linear) / 2, len(target.y)
     costs = product.mean_square + cost_of_setting(product, halves, target)
     promised = [
-        (length(float(costs[i]), rows, 0, halves[[i]], ROUNDING), i)
+        (length(float(costs[i]), rows, 0, halves[[i]], SOLVED), i)
         for i in _may_be_set(product, target)
     ]
     return [product.with_powers({i: halves[i]}) for _, i in sorted(promised)[:PROMISING]]

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import sympy
 
+from symreg.formulas.precision import EXACT
 from symreg.formulas.watch import Watch
 from symreg.projection.atoms import MOST_ATOMS, Atom, ScaledTerm, Term, one
 from symreg.projection.bases import Column, measurable
 from symreg.projection.product_search import worth
-from symreg.projection.products import EXACT, least_error
+from symreg.projection.products import least_error
 from symreg.search.outer import IDENTITY, POWERS, Outer
 from symreg.search.polish import in_batches, least_squares, projected
 from symreg.search.scan import Scan, State

@@ -24,13 +24,9 @@ from symreg.fit.refine import Law, refit_law
 from symreg.fit.samples import Samples
 from symreg.fit.uncertainty import slopes
 from symreg.formulas.numbers import is_simple
-from symreg.formulas.precision import error_left, is_single, rounding
+from symreg.formulas.precision import FITTED, NOISELESS, SOLVED, error_left, is_single, rounding
 from symreg.recovery.thresholds import THRESHOLDS
 
-EXACT, NOISELESS = 1e-11, 1e-6
-"""Of a table in double precision: errors, relative to the target's size, below which a formula
-leaves rounding alone (its constants are least-squares solutions, good to a few digits less than
-2e-16); and below which an error is no noise of a measurement, but what a wrong formula leaves."""
 FEW_VALUES = 2
 """Of a target that says yes or no: what it depends on is a border, no law of a quantity."""
 
@@ -63,7 +59,7 @@ class Evidence:
     one_hump_p: float = 1.0
     error: float = math.nan
     worst: float = math.nan
-    rounding: float = EXACT
+    rounding: float = SOLVED
     numbers: int = 0
     expansion: Expansion | None = None
     gap: Break | None = None
@@ -111,10 +107,9 @@ def evidence_of(
     size = float(np.sqrt(np.mean(whole.y**2)))
     errors = np.abs(refit.values(whole) - whole.y) / size
     errors = np.where(np.isfinite(errors), errors, np.inf)
-    # constants fitted to a table in double precision are good to nine digits
-    numbers = sum(not is_simple(value, 1e-9) for value in refit.constants)
+    numbers = sum(not is_simple(value, FITTED) for value in refit.constants)
     error = float(np.sqrt(np.mean(errors**2)))
-    least = max(error_left(numbers, EXACT), printed(whole.y), floor)
+    least = max(error_left(numbers, SOLVED), printed(whole.y), floor)
     if any(is_single(column) for column in whole.measured.T):
         least = max(least, ROUNDED * float(np.sqrt(np.mean(rounding_of(refit, whole) ** 2))) / size)
     exact = np.sqrt(np.mean(residuals**2)) < rounding(whole.y)
@@ -138,7 +133,7 @@ def evidence_of(
     evidence = Evidence(
         outer / max(inner, rounding(whole.y)),
         # near zero a target's rounding is no small share of it
-        1.0 if np.max(errors) <= EXACT else _carried(law, whole),
+        1.0 if np.max(errors) <= SOLVED else _carried(law, whole),
         chance,
         float(np.sqrt(max(smooth_mean_square(residuals, whole), 0.0))), one_hump,
         error, float(np.max(errors)), least, numbers, expansion,

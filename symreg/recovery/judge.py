@@ -9,8 +9,8 @@ judged in `symreg.experiments.verdict`.
 from symreg.fit.noise import LARGEST
 from symreg.fit.refine import CLEARLY_BETTER
 from symreg.formulas.compare import MATCHING
-from symreg.formulas.precision import DOUBLE
-from symreg.recovery.evidence import FEW_VALUES, NOISELESS, Evidence
+from symreg.formulas.precision import DOUBLE, NOISELESS
+from symreg.recovery.evidence import FEW_VALUES, Evidence
 from symreg.recovery.gates import Gate, agreeing, at_least, finite, share, stated, times, within
 from symreg.recovery.result import Null, Recovery
 from symreg.recovery.selection import RESAMPLES, Finding

@@ -25,8 +25,8 @@ from orbits.units import GivenUnits, Unit
 from symreg.fit.refine import Law
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import on_rows
+from symreg.formulas.precision import NOISELESS
 from symreg.recovery.config import RecoverConfig
-from symreg.recovery.evidence import NOISELESS
 from symreg.recovery.force_field import attraction
 from symreg.recovery.from_positions import RecoverFileConfig
 from symreg.recovery.leftover_words import leftover_gates, leftover_metrics, leftover_notes

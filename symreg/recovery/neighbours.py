@@ -27,7 +27,7 @@ from symreg.fit.refine import (
 )
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate, feature_symbols, with_floats
-from symreg.formulas.precision import LAST_DIGITS
+from symreg.formulas.precision import FITTED, LAST_DIGITS, NOISELESS
 from symreg.formulas.watch import Watch
 from symreg.projection.bases import is_angle
 from symreg.recovery.evidence import misfit_of
@@ -39,8 +39,6 @@ LONGER = 2 * SYMBOL * (FUNCTION + 1)
 """Twice the nats by which the description of a rival may be longer, errors included: a function and
 the number in it. Of right formulas the nearest that part are 20 and more behind, of look-alikes 11
 to 17 (log of discovery)."""
-ALIKE = 1e-9
-"""Relative difference of equivalent formulas."""
 
 
 @dataclass(frozen=True)
@@ -352,8 +350,8 @@ def as_good(law: Law, pool: Sequence[Law], samples: Samples) -> dict[Law, Partin
     for each in sorted(pool, key=lambda other: other.nodes):
         if not explains_as_well(each, law, samples.n_effective):
             continue
-        alike = np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0)
-        if alike and agree_between(law, each, samples, ALIKE):
+        alike = np.allclose(each.values(samples), ours, rtol=FITTED, atol=0.0)
+        if alike and agree_between(law, each, samples, FITTED):
             continue
         if any(is_same_law(each, other, samples) for other in (law, *partings)):
             continue
@@ -377,7 +375,7 @@ def parting(law: Law, other: Law, samples: Samples) -> Parting | None:
     usual = float(np.median(np.abs(samples.y)) or np.sqrt(np.mean(samples.y**2)))
     # where both are nearly zero they do not part
     least = 0.1 * usual
-    error = max(float(np.sqrt(law.mean_square)), 1e-6)
+    error = max(float(np.sqrt(law.mean_square)), NOISELESS)
     if samples.deviations is not None:
         error *= float(np.median(samples.deviations)) / usual
     # as near the ranges as can be

@@ -14,11 +14,10 @@ import numpy as np
 import sympy
 
 from orbits.files import as_json
-from orbits.printing import plural, share
+from orbits.printing import plural
 from orbits.provenance import versions
 from orbits.units import Unit
 from symreg.engines.base import Candidate
-from symreg.fit.errors import root_of
 from symreg.fit.outliers import outlier_note
 from symreg.formulas.compare import MATCHING
 from symreg.formulas.expressions import as_text, constant_symbol, in_full, named, written
@@ -192,27 +191,7 @@ class Draft:
     @part("the size of the errors", "")
     def noise(self) -> str:
         """What the target's errors were taken for, and their size."""
-        law, samples, kind = self.finding.law, self.finding.samples, self.finding.errors.kind
-        predicted = law.values(samples)
-        of_root = np.std((samples.y - predicted) / root_of(predicted))
-        sizes = {
-            "additive": f"additive, {np.std(samples.y - predicted):.2g}",
-            "relative": f"relative, {share(np.std(samples.y / predicted), 2)}",
-            "counts": f"of counts, {of_root:.2g} times their square roots",
-            "logarithmic": f"in the logarithm, {np.std(np.log10(samples.y / predicted)):.2g} dex",
-        }
-        if kind in sizes:
-            return sizes[kind]
-        if kind == "given":
-            free = max(1, samples.n_effective - len(law.constants))
-            square = np.sum(law.residuals(samples) ** 2) / free
-            ratio = (samples.unit or 1.0) * float(np.sqrt(square))
-            off = abs(ratio - 1) > 4 / np.sqrt(2 * free)  # four standard errors of such a ratio
-            return f"as given; the law leaves {ratio:.2g} times as much" if off else "as given"
-        if kind == "binomial" and samples.trials is not None:
-            low, high = int(samples.trials.min()), int(samples.trials.max())
-            return f"binomial, of {low if low == high else f'{low} to {high}'} trials"
-        return "" if self.finding.error_floor else "none but rounding"
+        return self.finding.errors.words(self.finding.law, self.finding.samples)
 
     @part("the notes", ())
     def remarks(self) -> tuple[str, ...]:

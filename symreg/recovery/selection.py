@@ -45,13 +45,13 @@ from symreg.fit.uncertainty import with_told_exponents
 from symreg.formulas.compare import DIFFERENT, Comparison
 from symreg.formulas.config import EXPONENT_MARGIN
 from symreg.formulas.expressions import evaluate, skeleton, with_floats, written
+from symreg.formulas.precision import FITTED
 from symreg.formulas.units import constant_units
 from symreg.formulas.watch import Watch
 from symreg.recovery.config import RecoverConfig
 from symreg.recovery.evidence import Evidence
 from symreg.recovery.guard import Guard
 from symreg.recovery.neighbours import (
-    ALIKE,
     Parting,
     as_good,
     shortened,
@@ -280,7 +280,7 @@ def _chosen(
         rest = pool[:200]
         partings = guard.part("formulas as good", lambda: as_good(law, rest, samples), partings)
     selected, wider = law, pool[: 2 * COMPARED]
-    if errors.kind != "none":
+    if errors.kind.noise:
         law = freed(law, samples)
     pool = pool[:COMPARED]
     unlike = [
@@ -292,7 +292,7 @@ def _chosen(
         "the choice in resamples",
         lambda: agreeing_with(pool, samples, floor, config.seed, alike(law, selected, samples)), 0,
     )  # fmt: skip
-    if errors.kind != "none" and (partings or agreeing < RESAMPLES):
+    if errors.kind.noise and (partings or agreeing < RESAMPLES):
         agreeing, partings = guard.part(
             "the choice in other units",
             lambda: in_other_units(selected, wider, samples, config.seed, agreeing, partings),
@@ -301,7 +301,7 @@ def _chosen(
     # the share is that of what was selected: the numbers freed since are for their intervals
     ranked, rivals = rivals_of([selected, *dict.fromkeys([*unlike, *partings])], n, floor, partings)
     saved = None
-    if not floor and errors.kind != "none":
+    if not floor and errors.kind.noise:
         saved = guard.part("the shortest polynomial", lambda: nats_saved(selected, samples), None)
     return Finding(
         law, samples, floor, errors, agreeing,
@@ -518,7 +518,7 @@ def _unlike(law: Law, pool: Sequence[Law], samples: Samples) -> list[Law]:
     return [
         each
         for each in pool
-        if each != law and not np.allclose(each.values(samples), ours, rtol=ALIKE, atol=0.0)
+        if each != law and not np.allclose(each.values(samples), ours, rtol=FITTED, atol=0.0)
     ]
 
 

@@ -28,6 +28,7 @@ from orbits.tables import (
 from orbits.units import parse_unit
 from symreg.fit.samples import Samples, floored
 from symreg.formulas.expressions import CONSTANT_PREFIX
+from symreg.formulas.precision import SAME
 from symreg.formulas.units import HEADER_UNIT
 from symreg.recovery.config import words
 
@@ -311,10 +312,10 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
     units = units / np.max(np.abs(units), axis=0)
     units /= np.linalg.norm(units, axis=0)
     # of many columns few pairs point the same way, and only these are looked at row by row
-    alike = dict(zip(features, np.abs(units.T @ units) > 1 - ALIKE, strict=True))
+    alike = dict(zip(features, np.abs(units.T @ units) > 1 - SAME, strict=True))
     for name in features:
         values = table[name].to_numpy(dtype=float)
-        if np.ptp(values) <= ALIKE * np.max(np.abs(values)):
+        if np.ptp(values) <= SAME * np.max(np.abs(values)):
             notes.append(f"{name} is {values[0]:g} in every row, and was left out")
             continue
         near = {each for each, same in zip(features, alike[name], strict=True) if same}
@@ -329,10 +330,6 @@ def telling(table: pd.DataFrame, features: Sequence[str]) -> tuple[list[str], tu
     return kept, tuple(notes)
 
 
-ALIKE = 1e-12
-"""Relative difference of numbers equal up to rounding."""
-
-
 def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
     """The constant ratio of a column to another; None if not constant."""
     other = others.to_numpy(dtype=float)
@@ -341,7 +338,7 @@ def _multiple(values: np.ndarray, others: pd.Series) -> float | None:
         return None
     factor = float(values[place] / other[place])
     away = np.max(np.abs(values - factor * other))
-    return factor if factor and away <= ALIKE * np.max(np.abs(values)) else None
+    return factor if factor and away <= SAME * np.max(np.abs(values)) else None
 
 
 def in_own_order(read: UserTable, target: str, labels: Sequence[str] = ()) -> UserTable:
