@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,6 +15,21 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # each worker of pytest has one core
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of the parameters of a test with the mark `few(n)`, n evenly among them are fast, the others
+    slow."""
+    every = defaultdict(list)
+    for item in items:
+        if mark := item.get_closest_marker("few"):
+            every[item.path, item.originalname, mark.args[0]].append(item)
+    for (_, _, count), cases in every.items():
+        fast = {round(place * (len(cases) - 1) / max(1, count - 1)) for place in range(count)}
+        for place, item in enumerate(cases):
+            if place not in fast:
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_setup(item):

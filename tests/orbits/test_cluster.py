@@ -23,6 +23,7 @@ def content(path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_dask_cluster_makes_the_same_bits(tmp_path, capsys):
     distributed = pytest.importorskip("distributed")

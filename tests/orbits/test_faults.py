@@ -74,6 +74,7 @@ def test_killed_at_twenty_random_moments_and_resumed(uninterrupted, tmp_path):
     assert open_dataset(path).attrs == open_dataset(uninterrupted).attrs
 
 
+@pytest.mark.slow
 def test_an_interruption_keeps_what_was_finished(uninterrupted, tmp_path):
     """By SIGTERM, as of a scheduler; Ctrl-C is tested with several workers."""
     path = tmp_path / "x.zarr"
@@ -117,6 +118,7 @@ def test_killed_while_laying_out(tmp_path, done, monkeypatch):
     assert validate(path) == []
 
 
+@pytest.mark.slow
 def test_two_generators_on_one_path(uninterrupted, tmp_path):
     path = tmp_path / "x.zarr"
     rivals = [

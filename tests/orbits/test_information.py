@@ -90,6 +90,7 @@ def seen(observations, rng):
     return first, x + observations.sigma * rng.normal(size=x.shape)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("observations", "gm"), [(FEW, "own"), (BINS, "shared")], ids=["noise", "bins"]
 )
@@ -158,6 +159,7 @@ def test_changes_are_those_of_the_integrator_over_many_turns():
         assert np.abs(found).max() > 5
 
 
+@pytest.mark.slow
 def test_errors_scale_with_noise_orbits_and_size_as_they_must():
     one = least_error(FEW)
     assert least_error(replace(FEW, sigma=3e-4)).n == pytest.approx(3 * one.n)

@@ -46,6 +46,7 @@ def test_a_displaced_block_is_found_with_its_shift(noise, span):
     assert found.shifts[0] == pytest.approx((0.4, -0.25), abs=1e-5 + 200 * noise)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-5, 1e-3])
 @pytest.mark.parametrize("eccentricity", [0.0, 0.5, 0.9])
 @pytest.mark.parametrize("count", [60, 150, 400])

@@ -50,6 +50,7 @@ def at_work(path, cwd=None, safe=True):
     return process, children()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("number", "stopped"),
     [

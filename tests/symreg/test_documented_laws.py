@@ -63,13 +63,8 @@ class Steps:
         return following
 
 
-EVERY = [*DOCUMENTED, "k*r**-2.5", "k*r**-2.5; k=40", "GM/r**p; p=2.2"]
-FEW = ("newton", "yukawa(length=1)", "k*r**-2.5; k=40")
-
-
-@pytest.mark.parametrize(
-    "law", [pytest.param(law, marks=() if law in FEW else pytest.mark.slow) for law in EVERY]
-)
+@pytest.mark.few(3)
+@pytest.mark.parametrize("law", [*DOCUMENTED, "k*r**-2.5", "GM/r**p; p=2.2", "k*r**-2.5; k=40"])
 def test_a_documented_law_goes_all_the_way(law):
     size = dict(orbits=8, samples=24, dt=0.002, dtype="float64", simulator="scipy")
     data = orbits.generate(law=law, **size)

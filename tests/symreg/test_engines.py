@@ -113,6 +113,7 @@ def test_an_expansion_that_comes_first_does_not_end_the_search(law):
     np.testing.assert_allclose(given, law(mass, 20 * speed / light), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_null_control_goes_as_far_as_the_search_went():
     rng = np.random.default_rng(0)
     X = rng.uniform(1, 5, (60, 2))

@@ -96,6 +96,7 @@ def test_even_rows_tell_more_points_than_laws_have_numbers_at_any_noise_that_sho
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("count", "spread"),
     [(2, 0.01), (5, 0), *(pytest.param(count, 0, marks=SLOW) for count in (2, 3, 4))],

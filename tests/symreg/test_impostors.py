@@ -82,6 +82,7 @@ def training(tmp_path_factory):
     return made["position"].values
 
 
+@pytest.mark.slow
 def test_the_law_itself_is_newtonian(tmp_path):
     found = judged(Pushed(newton), out=tmp_path / "run")
     assert found.recovered
@@ -89,9 +90,8 @@ def test_the_law_itself_is_newtonian(tmp_path):
     assert found.numbers("far")["error"] < 0.01
 
 
-@pytest.mark.parametrize(
-    "way", ["thin_plate", *(pytest.param(w, marks=pytest.mark.slow) for w in ("copied", "linear"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["thin_plate", "copied", "linear"])
 def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
     """Its orbits are others than the run's, which its rivals have."""
     interpolation = getattr(lookups, way)
@@ -106,9 +106,8 @@ def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
         assert found.world_model.beside.ratio < 2
 
 
-@pytest.mark.parametrize(
-    "name", ["a drag of 1/yr", pytest.param("a field squeezed by 10 %", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a drag of 1/yr", "a field squeezed by 10 %"])
 def test_another_force_is_told_as_such(name, tmp_path):
     found = judged(Pushed(NOT_NEWTON[name]), out=tmp_path / "run")
     assert not found.recovered

@@ -130,6 +130,7 @@ def test_a_spring_for_each_axis_is_no_isotropic_one_beside_a_wave(frequencies):
     assert gates(problems_of(samples, QUICK)[0])["no other force as good"] is False
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("more", "noise"), [(0.5, 1e-6), (0.05, 1e-7), (0.0, 1e-6), (0.0, 0.0)])
 def test_a_small_correction_is_seen_beside_a_free_curve_and_noise_is_not(more, noise):
     x = moved(lambda s, x, v: kepler(x) - more * x / np.linalg.norm(x) ** 4, [1, 0, 0, 5.0])

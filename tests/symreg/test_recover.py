@@ -19,14 +19,7 @@ from symreg.recovery.recover import recover, solve
 from symreg.recovery.references import of_field
 from symreg.recovery.result import Recovery
 
-LAWS = ("hooke", "yukawa(length=1)", "newton", "logarithmic", "power_law(n=3)")
-
-
-def some(laws, fast):
-    """The others in the slow suite."""
-    return [*laws[:fast], *(pytest.param(law, marks=pytest.mark.slow) for law in laws[fast:])]
-
-
+LAWS = ("newton", "hooke", "logarithmic", "power_law(n=3)", "yukawa(length=1)")
 FAST = RecoverConfig()
 
 
@@ -36,7 +29,8 @@ def gate(found, name):
     return one
 
 
-@pytest.mark.parametrize("law", some(LAWS, 2))
+@pytest.mark.few(2)
+@pytest.mark.parametrize("law", LAWS)
 def test_each_law_is_recovered_as_itself(law, make_force_table):
     # 1 % noise and 1 % of smooth error, as fields of trained models have
     table, attributes = make_force_table(law, seed=31, noise=0.01, bias=0.01)
@@ -53,7 +47,8 @@ def test_each_law_is_recovered_as_itself(law, make_force_table):
     assert "<math" in found.mathml or "<m" in found.mathml
 
 
-@pytest.mark.parametrize("law", some([law for law in LAWS if law != "newton"], 1))
+@pytest.mark.few(1)
+@pytest.mark.parametrize("law", [law for law in LAWS if law != "newton"])
 def test_newton_is_not_claimed_on_other_laws(law, make_force_table):
     table, attributes = make_force_table(law, seed=32, noise=0.01, bias=0.01)
     samples = ForceSamples(table, attributes)
@@ -75,7 +70,8 @@ def test_the_injected_truth_is_recovered_exactly(make_force_table):
     assert "4π²" in found.explanation
 
 
-@pytest.mark.parametrize("n", [1.7, pytest.param(2.05, marks=pytest.mark.slow)])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("n", [1.7, 2.05])
 def test_an_exact_model_of_another_power_is_recovered(n, make_force_table):
     """The error floor of a model's field forgives 5/3 and 2, and its own exponent does not."""
     table, attributes = make_force_table(f"power_law(n={n})", seed=37, orbits=60, bias=3e-4)
@@ -101,9 +97,8 @@ def test_a_table_without_a_law_is_compared_with_every_reference(make_force_table
     assert found.reference == "logarithmic"
 
 
-@pytest.mark.parametrize(
-    "kind", ["permuted", *(pytest.param(k, marks=pytest.mark.slow) for k in ("noise", "nonsense"))]
-)
+@pytest.mark.few(1)
+@pytest.mark.parametrize("kind", ["permuted", "noise", "nonsense"])
 def test_nothing_is_never_called_a_law(kind, make_force_table):
     table, _ = make_force_table("newton", seed=41, noise=0.01, orbits=20)
     field = radial_field(table).samples

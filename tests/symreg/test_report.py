@@ -122,6 +122,7 @@ def test_a_figure_of_ones_own_is_drawn_into_the_report(run, add_variant):
     picture.unlink()
 
 
+@pytest.mark.slow
 def test_no_picture_loses_a_run(run, add_variant, broken_style, capsys, monkeypatch):
     before = {path.name for path in (run / "figures").iterdir()}
     add_variant(symreg.experiments.figures, "broken", BROKEN_FIGURE)

@@ -46,6 +46,7 @@ def is_true(found, exponents):
     return inside == np.linalg.matrix_rank(together) == len(found.products)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("functions", [ONE, TWO], ids=["one", "two"])
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_the_products_of_drawn_laws_are_found(functions, noise):
@@ -57,6 +58,7 @@ def test_the_products_of_drawn_laws_are_found(functions, noise):
     assert len(said) - sum(said) <= (2 if noise else 1)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [40, 150])
 def test_noise_and_powers_have_none(rows):
     rng, said = np.random.default_rng(rows), 0

@@ -151,6 +151,7 @@ def command(*words, folder, **environment):
     )  # fmt: skip
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["ends", "named", "at_exit", "own", "module"])
 def test_a_model_that_ends_the_process_leaves_no_success(mine, few_orbits, name):
     spec, end = (f"mine.py:{name}", {}) if name != "module" else ("mine.py:own", {"END": "1"})

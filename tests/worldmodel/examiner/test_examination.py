@@ -125,11 +125,13 @@ READERS = ("power_reader", "strength_reader", "precise", "later", "silent_later"
 PASTS_READ = ("two_kinks", "five_kinks", "power_reader", "strength_reader")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["stoermer", "exact", "bounded", "half", "noisy"])
 def test_who_knows_the_law_passes(name):
     assert failed(getattr(knows_law, name)(DT)) == []
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", [*readers.FAMILIES, *readers.FAILURES, *READERS])
 def test_who_read_the_last_edition_fails(name):
     """By the share of the density, by the pasts, or on its own predictions."""
