@@ -183,6 +183,7 @@ def test_numbers_that_overflow_are_refused_with_advice(shell, target, feature):
 WIDE = [-3.05, 2.87, 0.05, 2.0, -9.2e-106, 3.98, 1.9e15, -7.6, 1.6e-19, -2.6e16, -2.8e16, -2.6e-234]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "table",
     [
@@ -202,6 +203,7 @@ def test_a_number_too_small_beside_others_counts_as_none(shell, table):
         assert ("A law was found" in text) == (list(table["F"])[-1] < 1e-200 or min(table["r"]) > 0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("target", "feature"), [(1e44, 1e44), (1e98, 1), (1e-43, 1e-43), (1, -1)])
 def test_large_small_and_negative_numbers_are_searched_without_a_warning(shell, target, feature):
     table = {"F": 3 / RADII**2 * target, "r": RADII * feature}
@@ -333,6 +335,7 @@ def test_what_is_not_finite_leaves_no_folder(shell, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-"])
 def test_a_closed_stream_changes_nothing(tmp_path, closed):
     command = f"{sys.executable} -m orbits generate o.zarr --orbits 2 --samples 4 {closed}"

@@ -126,6 +126,7 @@ def test_every_plot_gives_its_axes(law, held_out, verlet):
         assert isinstance(drawn, Axes)
 
 
+@pytest.mark.slow
 def test_no_setting_of_a_users_loses_a_picture(law, held_out, verlet, broken_style, tmp_path):
     kicked, far = (
         worldmodel.probe(verlet, held_out, model_context=2, orbits=20, **what)

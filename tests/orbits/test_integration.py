@@ -37,6 +37,7 @@ def relative(found, exact):
     return np.max(np.linalg.norm(found - exact, axis=-1) / np.linalg.norm(exact, axis=-1))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("simulator", WORST)
 @pytest.mark.parametrize("axes", [2, 3])
 def test_newton_agrees_with_exact_kepler_motion(simulator, axes):

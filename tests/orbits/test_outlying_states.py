@@ -23,6 +23,7 @@ def noisy(x, size, seed=0):
     return x + size * np.random.default_rng(seed).standard_normal(x.shape)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("noise", [0.0, 1e-10, 1e-6, 1e-3])
 @pytest.mark.parametrize(
     "rows", [(13, 187, 203, 300, 379), (50,), (200, 202), (200, 201, 202, 203)]

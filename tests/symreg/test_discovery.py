@@ -73,6 +73,7 @@ def test_a_law_near_a_named_one_is_not_called_by_its_name(name):
     assert ("sin" in found.expression or "cos" in found.expression) is (name == "a ripple")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", ["permuted", "log-normal"])
 @pytest.mark.parametrize("seed", range(3))
 def test_where_there_is_no_law_none_is_found(kind, seed):

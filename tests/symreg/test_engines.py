@@ -42,6 +42,7 @@ def test_front_falls_in_loss_as_it_rises_in_complexity():
         assert candidate.loss == pytest.approx(np.mean(residual**2))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["rational", "expressions", "projection"])
 def test_equal_seeds_give_equal_fronts(name):
     X, y = newton_samples()
@@ -144,6 +145,7 @@ def test_a_negative_target_is_searched_as_a_positive_one_is():
     assert [each.expression for each in second] == [-each.expression for each in first]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["projection", "rational", "expressions"])
 def test_a_limit_holds_with_many_columns(name):
     """Of two hundred columns the ten that matter are searched, and time that is up is noticed."""

@@ -168,6 +168,7 @@ def test_a_centre_that_is_not_sure_leaves_nothing_of_itself():
         assert [*left.parts, left.unnamed] == [0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("centre", "moving", "drag", "noise"),
     [

@@ -192,6 +192,7 @@ def test_a_table_that_cannot_tell_two_laws_finds_none():
     assert "sin(" in wide.expression
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("target", "formula"),
     [

@@ -64,6 +64,7 @@ def test_two_kinds_of_rows_are_seen():
     assert hump_probability(kinds) < THRESHOLDS.misfit_p
 
 
+@pytest.mark.slow
 def test_a_law_beside_an_unseen_wave_is_not_found_and_beside_noise_it_is():
     rng = np.random.default_rng(4)
     x, z = rng.uniform(1, 10, (2, 500))

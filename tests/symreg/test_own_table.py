@@ -34,6 +34,7 @@ def one_feature(y, a):
     return Samples(a[:, None], y, ("a",), np.arange(len(y)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 @pytest.mark.parametrize("factor", [1.6, 1e5])
 def test_a_wild_row_in_a_hundred_is_left_out_and_named(factor, noise):
@@ -74,7 +75,8 @@ def test_a_sum_that_can_be_written_in_many_ways_is_found_with_an_idle_column(rel
     assert agreement.found == "100 of 100"
 
 
-@pytest.mark.parametrize("scale", [1.0, pytest.param(1.7, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1.0, 1.7])
 def test_the_logarithm_of_a_ratio_is_found(scale):
     """The place where it is zero is exact, and no grid meets it by chance."""
     a, b = np.random.default_rng(5).uniform(0.5, 4, (2, 200))
@@ -104,6 +106,7 @@ RELATIVITY = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", RELATIVITY)
 def test_a_law_is_found_where_its_expansion_leaves_less_than_a_billionth(name):
     """Up to v = c/30 a fourth power leaves 1e-12; the law alone is right at twenty times these."""
@@ -124,6 +127,7 @@ def test_a_law_is_found_where_its_expansion_leaves_less_than_a_billionth(name):
     np.testing.assert_allclose(found.predict(beyond), truth, rtol=1e-8)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rows", [20, 200])
 def test_a_noisy_line_has_a_fitted_slope_with_an_interval(rows):
     # whatever simple numbers are near: 7/2·x + 1 of slope 3.52 was returned, and no number fitted

@@ -55,13 +55,14 @@ def evidence(world, control):
     return found["orbit"], found["kicked"], of_json(Examination, far["examination"], "far")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("control", "kind"),
     [
         ("injected", NEWTONIAN),
         ("keplerian", KEPLERIAN),
-        pytest.param("parrot", PARROT, marks=pytest.mark.slow),
-        pytest.param("untrained", NEITHER, marks=pytest.mark.slow),
+        ("parrot", PARROT),
+        ("untrained", NEITHER),
     ],
 )
 def test_each_control_gets_its_word(world, control, kind):

@@ -45,6 +45,7 @@ def test_units_are_read_from_headers_if_every_column_has_one():
         assert wrong in said
 
 
+@pytest.mark.slow
 def test_newton_is_recognised_by_a_real_header():
     rng = np.random.default_rng(0)
     m, M, r = rng.uniform(1, 9, (3, 120))

@@ -259,6 +259,7 @@ def failed(far):
     return [gate for gate in far_gates(far, None, THRESHOLDS) if gate.passed is False]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("words", SHAPES)
 def test_a_part_has_the_size_in_its_row_and_fails_above_the_limit_alone(words, data, injected):
     limit = part_limit(injected, THRESHOLDS)
@@ -275,6 +276,7 @@ def test_a_part_has_the_size_in_its_row_and_fails_above_the_limit_alone(words, d
     assert not failed(smaller)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("words", OTHER_SHAPES)
 def test_a_part_of_another_shape_passes_while_it_is_small_on_the_share_that_is_said(words, data):
     said = about_limits(FieldLimits({}, 0.01))

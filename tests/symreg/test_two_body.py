@@ -80,6 +80,7 @@ def test_the_force_between_two_bodies_is_found_from_force_samples(tmp_path):
         assert exponent["truth"] == pytest.approx(truth)
 
 
+@pytest.mark.slow
 def test_action_equals_reaction_or_there_is_no_law():
     table = pairs(seed=42)
     found = recover(ForceSamples(table, ATTRIBUTES), FAST)
@@ -106,6 +107,7 @@ def test_one_mass_that_varies_is_a_feature_and_none_is_a_plain_field():
     assert field.constants["gm"] == pytest.approx(0.7 * G)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("column", ["mass", "gm"])
 def test_a_central_mass_that_varies_by_orbit(column, make_force_table):
     table, attributes = make_force_table("newton", seed=45, noise=0.02, gm_spread=1.1)

@@ -169,6 +169,7 @@ def test_a_thread_that_ends_the_process_ends_itself(mine, few_orbits):
     assert (mine.parent / "o.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_model_without_streams_and_one_that_writes_codes_leave_their_results(mine, few_orbits):
     for name in ("streams", "talks"):
         words = ("probe", "--model", f"mine.py:{name}", few_orbits, "o.parquet")

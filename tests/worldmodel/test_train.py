@@ -249,6 +249,7 @@ def test_no_step_on_a_gpu_waits_for_it(few_orbits, monkeypatch, attention):
     train(few_orbits, replace(SMALL, attention=attention, accelerator="cuda"))
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
     config = replace(SMALL, steps=4, evaluate_every=2)
     train(few_orbits, config, out=tmp_path / "one")
