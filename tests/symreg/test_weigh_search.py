@@ -12,11 +12,12 @@ from symreg.weighing.search import formula_of
 R = sympy.Symbol("r", positive=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "constants", "noise"),
     [
-        pytest.param("GM*(1/r**2+0.02*r)", (0.02,), 1e-6, marks=pytest.mark.slow),
-        pytest.param("GM*exp(-r/3)/r", (-1 / 3,), 1e-6, marks=pytest.mark.slow),
+        ("GM*(1/r**2+0.02*r)", (0.02,), 1e-6),
+        ("GM*exp(-r/3)/r", (-1 / 3,), 1e-6),
         ("GM*(1+0.2*log(r))/r**2", (0.2,), 0.0),
     ],
 )

@@ -129,6 +129,7 @@ def test_a_planet_is_found_in_positions_about_the_star(system):
     assert found.unseen.mass.value == pytest.approx(masses[3], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_perihelion_turns_as_einstein_says():
     masses, *state = planets([1e-9], [0.4], 0.3)
     times = np.linspace(0, 20 * 0.4**1.5, 4001)
@@ -156,7 +157,8 @@ def test_simulators_agree_on_relativity(relativity):
 
 
 @pytest.mark.needs("heyoka")
-@pytest.mark.parametrize("true", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
+@pytest.mark.slow
+@pytest.mark.parametrize("true", [0.0, 1.0])
 def test_the_coefficient_of_relativity_is_what_acted(true):
     masses, *state = planets([1e-6, 1e-5], [0.2, 0.6], 0.2)
     times = 0.004 * np.arange(2000)
@@ -188,6 +190,7 @@ def test_what_cannot_be_asked_is_refused(monkeypatch, system):
         symreg.weigh(data, relativity="fitted")
 
 
+@pytest.mark.slow
 @pytest.mark.needs("heyoka")
 def test_intervals_follow_the_valley_of_a_mass_that_is_hardly_told(system):
     masses, position = system
