@@ -32,7 +32,7 @@ LARGEST_RELATIVE = 0.3
 """Larger errors are not relative to the target: zero would be a good prediction. Formulas are then
 fitted under equal errors first, and errors relative to them follow them in several fits."""
 FOLLOWED = 8
-"""Formulas for which errors that follow their own prediction are tried."""
+"""Formulas of the shortest description, and as many of the least error, by which kinds are told."""
 HALF_A_COUNT = 0.5
 """What a count is at least for its error: where none is expected one may come."""
 FEW_COUNTS = 4
@@ -262,7 +262,7 @@ def _of_target(
     elif noise is not None:
         kind = CHOSEN[noise]
     else:
-        kind = _likeliest(shown, first[:FOLLOWED], samples, refit, rounds)
+        kind = _likeliest([*first[:FOLLOWED], *shown[:FOLLOWED]], samples, refit, rounds)
     model = _alone(kind, size)
     if not kind.follows:
         return model, [refit(law, model.of(samples)) for law in laws] if kind.like else laws
@@ -278,16 +278,14 @@ def _alone(kind: ErrorKind, size: float) -> ErrorModel:
     return ErrorModel(kind, {ADDITIVE: size, RELATIVE: 1.0}.get(kind))
 
 
-def _likeliest(
-    shown: list[Law], followed: list[Law], samples: Samples, refit: Refit, rounds: int
-) -> ErrorKind:
-    """The errors by which the table has the shortest description, each with its own best formula:
-    of some shown, or of fewer that the errors follow."""
+def _likeliest(laws: list[Law], samples: Samples, refit: Refit, rounds: int) -> ErrorKind:
+    """The errors by which the table has the shortest description, each with its own best formula of
+    the same ones: short and long, as errors of another kind may allow a shorter one."""
     rows, size = len(samples.y), _rms(samples.y)
 
     def cost(kind: ErrorKind) -> float:
         best = np.inf
-        for law in followed if kind.follows else shown:
+        for law in laws:
             for _ in range(rounds if kind.follows else 1):
                 under = replace(_alone(kind, size), law=law).of(samples)
                 law = law if under is samples else refit(law, under)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreg.engines.base import is_exact
-from symreg.fit.errors import ROUNDING, errors_of, rounding_left
+from symreg.fit.errors import ADDITIVE, ROUNDING, errors_of, rounding_left
 from symreg.fit.expansions import break_of
 from symreg.fit.refine import refitted
 from symreg.fit.samples import Samples
@@ -171,3 +171,15 @@ def test_given_errors_are_compared_with_what_the_law_leaves(factor, seed):
     said = re.fullmatch(r"as given(?:; the law leaves (\S+) times as much)?", law.noise)
     assert (said[1] is None) == (factor == 1)
     assert factor == 1 or float(said[1]) == pytest.approx(factor, rel=0.25)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kinds_are_compared_on_the_same_formulas_short_and_long(seed):
+    """A short one without numbers leaves more than thirty long ones, and is the likeliest."""
+    random = np.random.default_rng(seed)
+    x = random.uniform(-1, 1, 20)
+    y = np.sinh(x) + 0.006 * random.standard_normal(20)
+    samples = samples_of(y, x=x)
+    long = (f"1.0*x + 0.2*x**3 + 0.01*x**{power}" for power in range(4, 34))
+    laws = [refitted(sympy.sympify(each), samples, "") for each in ("2*x**3/11 + x", *long)]
+    assert errors_of(samples, laws)[0].kind == ADDITIVE
