@@ -262,7 +262,7 @@ def _of_target(
     elif noise is not None:
         kind = CHOSEN[noise]
     else:
-        kind = _likeliest([*first[:FOLLOWED], *shown[:FOLLOWED]], samples, refit, rounds)
+        kind = _likeliest(first[:FOLLOWED], samples, refit, rounds)
     model = _alone(kind, size)
     if not kind.follows:
         return model, [refit(law, model.of(samples)) for law in laws] if kind.like else laws
@@ -288,7 +288,7 @@ def _likeliest(laws: list[Law], samples: Samples, refit: Refit, rounds: int) -> 
         for law in laws:
             for _ in range(rounds if kind.follows else 1):
                 under = replace(_alone(kind, size), law=law).of(samples)
-                law = law if under is samples else refit(law, under)
+                law = refit(law, under)
             best = min(best, law.criterion(rows, 0.0) + density(under, size))
         return best
 

@@ -63,7 +63,7 @@ class Steps:
         return following
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("law", [*DOCUMENTED, "k*r**-2.5", "GM/r**p; p=2.2", "k*r**-2.5; k=40"])
 def test_a_documented_law_goes_all_the_way(law):
     size = dict(orbits=8, samples=24, dt=0.002, dtype="float64", simulator="scipy")

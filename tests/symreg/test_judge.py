@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import sympy
 
+from symreg.fit.expansions import Break, Expansion
 from symreg.fit.refine import Law
+from symreg.fit.samples import Samples
 from symreg.formulas.compare import Comparison
 from symreg.recovery.evidence import Evidence
-from symreg.recovery.judge import law_gates
+from symreg.recovery.judge import found_gates, law_gates
 from symreg.recovery.result import Quantity
+from symreg.recovery.rival import Rival
 from symreg.recovery.selection import Finding
 
 
@@ -39,6 +44,59 @@ def finding(verdict="up_to_scale", agreeing=100, exponent=-2.0, r2=0.99, error=-
 def test_each_gate_of_a_law_alone_says_no(found, non_central, gate):
     assert all(g.passed for g in law_gates(finding(), 0.0))
     gates = law_gates(found, non_central)
+    assert [g.name for g in gates if not g.passed] == [gate]
+
+
+R, C = sympy.Symbol("r", positive=True), sympy.Symbol("c0", real=True)
+ROWS = Samples(np.ones((60, 1)), np.ones(60), ("r",), np.arange(60))
+OTHER = Rival("3.0*r", 0.2, 3, as_good=True)
+
+
+def found_law(form=C / R**2, measured=(), **changed):
+    """A law of a table with noise, found unless something is changed."""
+    evidence = Evidence(
+        1.0, 1.0, 0.5, 0.0, error=0.01, worst=0.03, numbers=1,
+        expansion=Expansion(0.01, 0.01, 3, True), values=60, spare=40,
+    )  # fmt: skip
+    known = {"agreeing": 100, "r2_linear": 0.99, "saved": 20.0}
+    known |= {"rivals": (replace(OTHER, as_good=False),), "own_exponents": {"r": -2.0}}
+    known |= {"exponents": {"r": Quantity(-2.0, -2.01, -1.99, name="r")}}
+    evidence = replace(evidence, **dict(measured))
+    law = Law(form, (39.5,), 1e-4, 0.0, 5, "expressions")
+    return Finding(law, ROWS, 0.0, **known | {"evidence": evidence} | changed)
+
+
+@pytest.mark.parametrize(
+    ("gate", "changed"),
+    [
+        ("held-out R²", {"r2_linear": 0.89}),
+        ("held-out error", {"measured": {"held_out_ratio": 3.1}}),
+        ("held-out range", {"measured": {"range_ratio": 5.1}}),
+        ("distinct points beyond constants", {"measured": {"spare": 2}}),
+        ("no smooth misfit", {"measured": {"misfit_p": 9e-5, "misfit": 0.01}}),
+        ("no smooth misfit", {"measured": {"misfit_p": None}, "own_exponents": {}}),
+        ("power of r", {"own_exponents": {"r": -2.02}}),
+        ("shorter than polynomials", {"saved": 1.0}),
+        ("beside polynomials", {"measured": {"expansion": Expansion(0.003, 0.01, 3, True)}}),
+        ("rounding alone", {"measured": {"error": 1e-8}}),
+        ("numbers", {"measured": {"error": 1e-12, "numbers": 3,
+                                  "expansion": Expansion(1e-12, 1e-12, 3, False)}}),
+        ("no break", {"measured": {"gap": Break("r", 2.0, 0.001)}}),
+        ("errors", {"measured": {"one_hump_p": 9e-5}}),
+        ("agreement", {"agreeing": 79}),
+        ("no other law as good", {"rivals": (OTHER,)}),
+        ("search went on", {"cut_short": True}),
+        ("neighbours", {"untried": True}),
+        ("values of the target", {"measured": {"values": 2}}),
+        ("depends on a feature", {"form": C}),
+        ("central", {"non_central": 0.16}),
+    ],
+)  # fmt: skip
+def test_each_gate_of_any_law_alone_says_no(gate, changed):
+    assert all(g.passed for g in found_gates(found_law(), 0.0))
+    across = changed.get("non_central", 0.0)
+    changed = {name: value for name, value in changed.items() if name != "non_central"}
+    gates = found_gates(found_law(**changed), across)
     assert [g.name for g in gates if not g.passed] == [gate]
 
 

@@ -62,6 +62,7 @@ SUMS = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", [*PRODUCTS, *SUMS])
 def test_an_exact_law_is_found_exactly(name):
     law, low, high = (PRODUCTS | SUMS)[name]

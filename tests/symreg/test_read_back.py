@@ -160,6 +160,7 @@ def test_a_constant_in_exp_is_as_large_as_the_years_want_it(tmp_path):
             assert "e^{803.7 - 0.4 a}" in each.latex()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("offset", [-1500.5, -803.7, 803.7, 1500.5])
 @pytest.mark.parametrize("text", ["2*{0}/(3 + {0})", "2*b*{0}**2.5", "-b*{0}*sqrt(1 + {0})"])
 def test_a_formula_with_a_large_constant_in_exp_is_read_and_normal(text, offset):

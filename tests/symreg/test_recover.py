@@ -29,7 +29,7 @@ def gate(found, name):
     return one
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("law", LAWS)
 def test_each_law_is_recovered_as_itself(law, make_force_table):
     # 1 % noise and 1 % of smooth error, as fields of trained models have
@@ -70,7 +70,7 @@ def test_the_injected_truth_is_recovered_exactly(make_force_table):
     assert "4π²" in found.explanation
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1.7, 2.05])
 def test_an_exact_model_of_another_power_is_recovered(n, make_force_table):
     """The error floor of a model's field forgives 5/3 and 2, and its own exponent does not."""

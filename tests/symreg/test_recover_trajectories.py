@@ -77,6 +77,7 @@ def test_a_dataset_needs_no_such_word(tmp_path, capsys):
     assert main([*words, "--noise", "1e-9"]) == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("drag", [0.0, 0.05])
 def test_an_unknown_law_has_no_truth_and_a_drag_stands_beside_it(drag, two_stars):
     found = symreg.recover(two_stars(drag=drag), engine="projection", seeds=1, null=False)
@@ -97,6 +98,7 @@ def drag_of(data):
     return {part.kind.name: part.components[-1].value for part in left.parts if part.kind.joins}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("drag", [0.0, 0.003])
 @pytest.mark.parametrize("noise", [0.0, 1e-6])
 def test_a_drag_of_one_body(drag, noise):
@@ -151,6 +153,7 @@ def test_terms_of_the_velocity_are_told_by_name(rates, parts):
     assert drag_of(orbits.from_arrays(x[None], t[1])) == pytest.approx(parts, rel=1e-3)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("turning", [0.5, 1.5, 2.0, 3.0])
 def test_a_frame_that_turns_as_fast_as_the_bodies_is_told(turning):
     """What is left of the force where centrifugal and Coriolis's cancel most of it is no error."""

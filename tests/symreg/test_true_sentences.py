@@ -293,6 +293,7 @@ def said_of(far, **more):
     return " ".join(about_the_kind(WorldModelKind(NEITHER, (), _GATES, far=far, **more), "newton"))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", [*PREDICTORS, *RECALLING])
 def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
     """Behind the law's own arcs, those that recall have its force."""

@@ -20,6 +20,7 @@ from symreg.weighing.words import formula_of, of_the_unseen
 TWO = ("x1,y1", "x2,y2")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("law", "exponent"), [("newton", 2.0), ("logarithmic", 1.0), ("power_law(n=2.5)", 2.5)]
 )
@@ -376,6 +377,7 @@ def test_what_is_left_points_at_the_body_that_is_not_seen():
     assert symreg.weigh(data, relativity="einstein").rests == ()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("relativity", ["none", "einstein"])
 def test_intervals_hold_what_relativity_and_unseen_bodies_do(relativity):
     bodies = "sun mercury venus earth mars jupiter saturn uranus neptune".split()
