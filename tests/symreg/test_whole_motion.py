@@ -84,6 +84,7 @@ def test_a_hidden_planet_is_found_by_what_it_does(system, hidden):
     assert "unseen body, M☉" in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("heyoka")
 def test_a_hidden_planet_of_many_turns_is_found():
     # over the whole time what it does lies hidden in the others' orbits and masses
