@@ -39,6 +39,7 @@ def two_bodies(rng, count, axes=3):
     return mass, position, velocity, share[..., None]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("spec", ["newton", "hooke", "yukawa", "plummer(softening=0.5)"])
 @pytest.mark.parametrize("simulator", ["scipy", "heyoka"])
 def test_two_bodies_follow_their_relative_orbit(spec, simulator):

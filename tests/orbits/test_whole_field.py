@@ -40,6 +40,7 @@ DEPARTURES = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("axes", [2, 3])
 @pytest.mark.parametrize("part", DEPARTURES)
 def test_a_departure_is_found_in_its_own_part(part, axes):

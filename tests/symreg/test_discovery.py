@@ -56,6 +56,7 @@ def test_the_law_itself_is_found_and_named(noise):
     assert found.matches == "newton"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
     [

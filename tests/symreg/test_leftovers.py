@@ -80,6 +80,7 @@ def test_a_drag_that_falls_with_the_distance_is_said_with_its_power(noise):
     assert np.median(a * r**2) == pytest.approx(GM, rel=1e-6)  # the drag is taken away
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [0.0, 1e-7])
 def test_a_strength_that_grows_with_time_is_told_from_another_exponent(noise):
     x = noisy(moved(lambda s, x, v: kepler(x) * (1 + 0.1 * s)), noise)
@@ -144,6 +145,7 @@ def test_a_small_correction_is_seen_beside_a_free_curve_and_noise_is_not(more, n
     assert not (more and found.found and len(found.coefficients) == 1)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("noise", [0.0, 1e-10, 1e-6, 1e-4])
 @pytest.mark.parametrize("power", [-2.5, -2.0, -1.0, 1.0])
 def test_nothing_is_left_of_a_clean_motion(power, noise):
@@ -153,6 +155,7 @@ def test_nothing_is_left_of_a_clean_motion(power, noise):
     assert left.complete
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("noise", [0.0, 1e-8, 1e-5])
 def test_coarse_sampling_at_the_pericentre_is_nothing_left(noise):
     start, t = [1.2, 0.0, 0.0, 3.2], np.linspace(0, 3, 400)
@@ -255,6 +258,7 @@ def test_a_drag_in_metres_and_seconds(noise):
     assert gates(problem)["nothing left over"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("strength", "name", "last"),
     [

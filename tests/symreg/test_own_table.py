@@ -153,6 +153,7 @@ def test_idle_columns_are_left_out_with_a_note():
     assert "c is 7 in every row, and was left out" in found.notes
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("names", "written"),
     [

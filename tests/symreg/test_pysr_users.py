@@ -176,6 +176,7 @@ def test_every_row_of_the_page_has_a_check():
         assert row.startswith(start)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("check", CHECKS.values(), ids=[each.strip("`") for each in CHECKS])
 def test_a_row_of_the_page(check, searched):
     check(searched)

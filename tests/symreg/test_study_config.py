@@ -90,6 +90,7 @@ def test_files_that_are_no_options_are_one_clear_line(text, tmp_path, refused):
     assert "s.yaml" in refused("symreg", "study", tmp_path / "s.yaml")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_every_study_of_the_pages_is_sound(path, monkeypatch):
     monkeypatch.chdir(path.parents[2])  # they name models by paths from there

@@ -110,6 +110,7 @@ def texts(figure: Figure):
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", sorted(FIGURES))
 def test_every_kind_of_figure_is_drawn_whole_and_from_a_bare_table(kind, tmp_path):
     table = frame(**TABLES[kind])

@@ -45,6 +45,7 @@ def written_out(q, k, v, score_mod, mask):
     return weights / norm.clamp(min=1e-300) @ v, (norm.log() + largest).squeeze(-1)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("visible", [Visible(), Visible(causal=False), Visible(window=7)], ids=str)
 @pytest.mark.parametrize("p", POWERS)
 def test_flex_attention_on_the_cpu_agrees_with_the_dense_form(p, visible):
