@@ -68,9 +68,9 @@ def _values(evidence: Evidence) -> list[Gate]:
 
 
 def _cut_short(finding: Finding) -> list[Gate]:
-    """What a search cut short did not try may be the law, or a rival; not of an exact formula."""
+    """What a search cut short did not try may be the law, or a rival."""
     gates, longer = [], "a longer --time-limit"
-    if finding.cut_short and finding.evidence.error > finding.evidence.rounding:
+    if finding.cut_short:
         asked = f"all families searched: {longer}"
         gates.append(stated("search went on", False, asked, "cut short at its limit"))
     if finding.untried:

@@ -21,7 +21,7 @@ import sympy
 from orbits.estimates import Estimate
 from orbits.printing import plural
 from orbits.units import Unit
-from symreg.engines.base import Budget, Candidate, Engine
+from symreg.engines.base import Budget, Candidate, Engine, is_final
 from symreg.fit.errors import COMPARED, ErrorModel, errors_of
 from symreg.fit.expansions import nats_saved
 from symreg.fit.form import fit_form
@@ -145,7 +145,7 @@ class Finding:
         forms: the law's constants in every group, if groups have their own; then other forms so.
         saved: nats that it saves beside the shortest polynomial, if rows have noise.
         cut_short: whether the search ended at its limit, with families to go or where one more
-            term may have paid.
+            term may have paid, and the law is not exact to the last digits.
         untried: whether formulas beside it were left untried at the limit.
         rows_used: in the law's last fit.
         outliers: (row of the table,) whether it was left out.
@@ -310,7 +310,9 @@ def _chosen(
         laws=(law, *ranked[1:]),
         rivals=rivals,
         saved=saved,
-        cut_short=ended or search.engine.cut_short,
+        cut_short=(ended or search.engine.cut_short) and not is_final(
+            law.expression, samples.X, samples.y, samples.names
+        ),
         untried=judging.ended,
     )  # fmt: skip
 

@@ -100,12 +100,6 @@ def test_each_gate_of_any_law_alone_says_no(gate, changed):
     assert [g.name for g in gates if not g.passed] == [gate]
 
 
-def test_an_exact_formula_of_a_search_cut_short_is_found():
-    exact = {"error": 1e-16, "expansion": None}
-    gates = found_gates(found_law(measured=exact, cut_short=True), 0.0)
-    assert [g.name for g in gates if not g.passed] == []
-
-
 def test_thresholds_stand_where_the_table_says():
     """Just inside passes, just outside does not: no gate has a line of its own."""
     inside = finding(agreeing=80, exponent=-1.951, r2=0.9, error=0.049)
