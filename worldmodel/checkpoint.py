@@ -36,7 +36,7 @@ from worldmodel.config import TrainConfig
 from worldmodel.model import Scales
 from worldmodel.source import DataFacts
 
-FORMAT = "orbitlaw-run 2"
+FORMAT, FORMER = "orbitlaw-run 3", "orbitlaw-run 2"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,16 +48,21 @@ class RunRecord:
     scales: Scales
     radius: tuple[float, float]
     """Smallest and largest distance from the centre in the training orbits, au."""
+    identity: str
+    """Fingerprint of the options and the data together, as it was when the run began."""
 
-    @property
-    def identity(self) -> str:
-        """Fingerprint of the options and the data together."""
-        return f"{self.train.identity()[:16]}-{self.data.fingerprint[:16]}"
+    @classmethod
+    def of(
+        cls, train: TrainConfig, data: DataFacts, scales: Scales, radius: tuple[float, float]
+    ) -> "RunRecord":
+        """Of a run that begins."""
+        identity = f"{train.identity()[:16]}-{data.fingerprint[:16]}"
+        return cls(train, data, scales, radius, identity)
 
 
 def write_record(run: Path, record: RunRecord) -> None:
     """Write `config.json`."""
-    content = {"format": FORMAT, "identity": record.identity, **as_json(record)}
+    content = {"format": FORMAT, **as_json(record)}
     content |= {"provenance": provenance(record.train)}
     write_sealed(run / "config.json", content)
 
@@ -71,11 +76,33 @@ def read_record(run: str | os.PathLike[str]) -> RunRecord:
             "makes one."
         )
     stored = read_sealed(path)
-    if stored.get("format") != FORMAT:
+    if stored.get("format") == FORMER:
+        try:
+            stored = _of_former(stored)
+        except (KeyError, TypeError) as error:
+            where = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise ValueError(f"{path} is damaged or of another version ({where}).") from None
+    elif stored.get("format") != FORMAT:
         raise ValueError(
             f"{path} is not the configuration of a run ({FORMAT}); train again in another folder."
         )
     return of_json(RunRecord, stored, str(path))
+
+
+def _of_former(stored: dict[str, Any]) -> dict[str, Any]:
+    """The contents as they are now, from a time when coordinates were all that a network knew."""
+    train, scales = {**stored["train"]}, {**stored["scales"]}
+    lengths = ["position", "step", "bend"] if train["inputs"] == "differences" else ["position"]
+    if train["inputs"] == "positions":
+        train["inputs"] = "coordinates"
+    train |= {"outputs": "coordinates", "norm": "layer"}
+
+    def units(names: list[str]) -> list[dict[str, float]]:
+        return [{"origin": 0.0, "size": scales[name]} for name in names]
+
+    scales["inputs"], scales["outputs"] = units(lengths), units(["target"])
+    scales = {name: scales[name] for name in ("bodies", "axes", "inputs", "outputs")}
+    return {**stored, "train": train, "scales": scales}
 
 
 def named(folder: str | os.PathLike[str]) -> Path:
@@ -115,6 +142,7 @@ def require_same_run(run: Path, record: RunRecord) -> None:
     ]
     if earlier.data.fingerprint != record.data.fingerprint:
         differences.append(f"data {earlier.data.path} there, {record.data.path} here")
+    differences = differences or ["it was begun by an earlier version"]
     raise ValueError(
         f"{run} belongs to another configuration ({'; '.join(differences)}); give another "
         "folder, or remove that one."

@@ -63,13 +63,20 @@ class ModelConfig(Options):
     attention: str = "softmax"
     """Kind of attention, with parameters in brackets: softmax, lssa, lssar, 'lssar(p=15)', ...; or
     its parts: 'map=relu norm=l1 scale=logdlogn sharpen=3'."""
-    context_length: Count = 8
+    context_length: Count = 3
     """Number of positions that the model sees: the last C, in training and in use."""
     window: Count | None = None
     """Local attention: each layer sees the last W positions; by default the whole context."""
-    inputs: Literal["positions", "differences"] = "positions"
-    """What each token holds: x(t) alone, or also x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), each
-    in its own unit (head=regression). A token then knows the two previous positions."""
+    inputs: Literal["coordinates", "differences", "logarithms"] = "logarithms"
+    """What each token holds (head=regression): the coordinates x(t); these with differences, x(t) −
+    x(t−1) and x(t) − 2 x(t−1) + x(t−2); or the logarithm of the distance, the direction, and the
+    last step over the distance."""
+    outputs: Literal["coordinates", "logarithms"] = "logarithms"
+    """What the regression head says of its target: coordinates, or the logarithm of the length and
+    the direction."""
+    norm: Literal["layer", "none"] = "none"
+    """Before each part of a block: LayerNorm, or nothing. A norm bends straight lines, and with
+    them what lies beyond the training orbits."""
     target: str = "residual"
     """What the regression head predicts: residual, x(t+1) − 2 x(t) + x(t−1); displacement, x(t+1) −
     x(t); 'displacement(inertia=0.9)', that minus a part of x(t) − x(t−1); or position, x(t+1)."""
@@ -113,11 +120,11 @@ class ModelConfig(Options):
 class NetworkConfig(ModelConfig):
     """A network: what it sees and predicts, its size, and how it is trained."""
 
-    steps: FromZero = 1000
+    steps: FromZero = 500
     """Optimiser steps; 0 writes the untrained model, which some controls need."""
     batch_tokens: Count = 1024
     """Positions seen in each optimiser step, over all devices."""
-    muon_lr: Positive = 0.02
+    muon_lr: Positive = 0.005
     """Learning rate of Muon, which updates matrices in the blocks."""
     adamw_lr: Positive = 3e-3
     """Learning rate of AdamW, which updates all else."""
@@ -159,10 +166,11 @@ class TrainConfig(NetworkConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.inputs == "differences" and self.precision == "bf16-true":
+        numbers = self.head == "regression" and self.inputs != "coordinates"
+        if numbers and self.precision == "bf16-true":
             raise ValueError(
-                "inputs differences needs positions of more than the 8 bits of bf16-true; give "
-                "--precision bf16-mixed or 32-true."
+                f"inputs {self.inputs} needs positions of more than the 8 bits of bf16-true; give "
+                "--precision bf16-mixed or 32-true, or --inputs coordinates."
             )
         if self.crops_per_step < self.devices:
             raise ValueError(

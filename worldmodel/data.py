@@ -14,6 +14,7 @@ from worldmodel.config import KickConfig, ModelConfig, TrainConfig
 from worldmodel.kick import kicked_at, turned_at_random
 from worldmodel.model import Scales
 from worldmodel.objective import raw_target
+from worldmodel.representation import REPRESENTATIONS
 from worldmodel.source import DataFacts, DatasetSource, Trajectories
 from worldmodel.targets import inertia
 
@@ -37,24 +38,14 @@ def training_orbits(facts: DataFacts, held_out_share: float) -> int:
 def measure_scales(
     positions: Float[np.ndarray, "orbit time body axis"], model: ModelConfig
 ) -> Scales:
-    """The units of length that standardise inputs and targets."""
+    """The units that standardise inputs and targets."""
     states = torch.from_numpy(np.asarray(positions, dtype=np.float64))
     target = raw_target(model.target, states[:, :-1], states[:, 1:])
     target = target[:, 1:] if inertia(model.target) else target
-    steps = torch.diff(states, dim=1)
-    bends = torch.diff(steps, dim=1)
-
-    def rms(values: Tensor) -> float:
-        return float(values.square().mean().sqrt())
-
-    return Scales(
-        bodies=positions.shape[2],
-        axes=positions.shape[3],
-        position=rms(states),
-        target=rms(target),
-        step=rms(steps),
-        bend=rms(bends) if bends.numel() else 1.0,
-    )
+    seen = REPRESENTATIONS[model.inputs].seen(states)
+    said = REPRESENTATIONS[model.outputs].said(target)
+    units = (tuple(part.unit() for part in parts) for parts in (seen, said))
+    return Scales(positions.shape[2], positions.shape[3], *units)
 
 
 def training_positions(

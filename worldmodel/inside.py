@@ -87,12 +87,22 @@ def submodule(module: nn.Module, name: str, kind: str) -> nn.Module:
 
 
 def place(module: nn.Module, name: str) -> tuple[nn.Module, Reader]:
-    """A submodule, and what of it an activation of this name is: its output, or its first one."""
+    """A submodule, and what of it an activation of this name is: its output, or its first one.
+
+    Raises:
+        ValueError: if the name is unknown, or of the norm of a model that has none.
+    """
     bare = name.replace("hook_", "")
     parts = dict(module.named_modules())
     for theirs, (ours, reader) in WITHIN.items():
         part = parts.get(bare.removesuffix(f".{theirs}") + ours)
         if bare.endswith(f".{theirs}") and name not in parts and part is not None:
+            if reader is _normalised and isinstance(part, nn.Identity):
+                stream = "resid_pre" if theirs.startswith("ln1") else "resid_mid"
+                raise ValueError(
+                    f"activation {name!r} is not known: the model has no norm (--norm none); its "
+                    f"block reads {bare.removesuffix(theirs)}hook_{stream} as it is."
+                )
             return part, reader
     return submodule(module, name, "activation"), lambda part, given, gives: gives
 

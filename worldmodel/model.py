@@ -6,39 +6,46 @@ Names of the intermediate activations (`activations` and `intervene` of `WorldMo
 """
 
 import dataclasses
+import math
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import pad
 
 from worldmodel.attention import Visible, make_attention
 from worldmodel.config import ModelConfig
+from worldmodel.representation import REPRESENTATIONS
+from worldmodel.representation.base import Scale, in_units
 
 
 @dataclasses.dataclass(frozen=True)
 class Scales:
-    """What the network must know of the data: shape and units of length."""
+    """What the network must know of the data: shape, and units of what it sees and says."""
 
     bodies: int
     """Bodies at each time."""
     axes: int
     """Coordinates of each body."""
-    position: float
-    """Root mean square of a coordinate, au: the unit of the inputs."""
-    target: float
-    """Root mean square of a coordinate of the target, au: the unit of the head's output."""
-    step: float = 1.0
-    """Root mean square of a coordinate of x(t) − x(t−1), au (inputs=differences)."""
-    bend: float = 1.0
-    """Root mean square of a coordinate of x(t) − 2 x(t−1) + x(t−2), au (inputs=differences)."""
+    inputs: tuple[Scale, ...]
+    """Of each part of what a token holds, as the representation `inputs` has them."""
+    outputs: tuple[Scale, ...]
+    """Of each part of the target, as the representation `outputs` has them."""
+
+    @classmethod
+    def of_one(cls, config: ModelConfig, bodies: int = 1, axes: int = 2) -> "Scales":
+        """Every unit 1."""
+        shown = torch.ones(1, 3, bodies, axes)
+        seen = REPRESENTATIONS[config.inputs].seen(shown)
+        said = REPRESENTATIONS[config.outputs].said(shown)
+        return cls(bodies, axes, (Scale(),) * len(seen), (Scale(),) * len(said))
 
 
 class Network(nn.Module):
     """A pre-norm GPT over positions.
 
-    The regression head gives the target in units of `scales.target`; the target is the next
-    position, the displacement to it, or the residual from linear extrapolation.
+    The regression head gives the target as the representation `outputs` has it, in units of
+    `scales.outputs`; the target is the next position, the displacement to it, or the residual from
+    linear extrapolation.
     """
 
     rotation: Float[Tensor, "2 token half"]
@@ -49,15 +56,16 @@ class Network(nn.Module):
         self.scales = scales
         joint = config.layout == "joint"
         self.tokens_per_step = 1 if joint else scales.bodies
-        width = scales.axes * (scales.bodies if joint else 1)
-        self.embed = Embedding(config, scales, width)
+        self.embed = Embedding(config, scales)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
         # Numbers are read from the stream itself: behind a norm, the head would have to undo a
         # division to say something linear in the positions, such as the inertia of a body.
         tokens = config.head == "tokens"
-        self.norm = nn.LayerNorm(config.d_model) if tokens else nn.Identity()
-        outputs = width * (config.bins if tokens else 1)
-        self.head = nn.Linear(config.d_model, outputs)
+        self.norm = norm(config) if tokens else nn.Identity()
+        said = sum(REPRESENTATIONS[config.outputs].numbers(scales.axes))
+        self.numbers = (scales.axes, config.bins) if tokens else (said,)
+        bodies = scales.bodies if joint else 1
+        self.head = nn.Linear(config.d_model, bodies * math.prod(self.numbers))
         # made once: on a GPU sines in float64 for every layer took a fifth of a step with softmax
         longest = config.context_length * self.tokens_per_step
         self.register_buffer("rotation", self._rotation(longest), persistent=False)
@@ -68,21 +76,20 @@ class Network(nn.Module):
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
-    ) -> Float[Tensor, "batch time body axis ..."]:
+    ) -> Float[Tensor, "batch time body number ..."]:
         """The head's output after each time, from that time and the earlier ones.
 
         Args:
             positions: au.
 
         Returns:
-            The target in units of `scales.target`; for the head `tokens`, (..., bin) logits.
+            The target in units of `scales.outputs`; for the head `tokens`, (axis, bin) logits.
         """
-        bins = (self.config.bins,) if self.config.head == "tokens" else ()
         stream = self.stream(positions)
         # in mixed precision the first and the last layer stay whole: a position in bfloat16 would
         # be off by a thousandth of itself, more than an acceleration moves it in a step
         with torch.autocast(stream.device.type, enabled=False):
-            return self.head(stream).view(*positions.shape, *bins)
+            return self.head(stream).view(*positions.shape[:3], *self.numbers)
 
     def stream(
         self, positions: Float[Tensor, "batch time body axis"]
@@ -108,67 +115,55 @@ def fresh_network(config: ModelConfig, scales: Scales, seed: int) -> Network:
 
 
 class Embedding(nn.Module):
-    """Positions to tokens: an MLP of the coordinates, or a vector for each coordinate's bin.
+    """Positions to tokens: an MLP or a matrix on their representation, or a vector for each bin."""
 
-    With `inputs=differences` the MLP also sees the first and second differences of the positions,
-    each in its own unit: what a float hides in a position's last digits, and what reveals an
-    orbit's GM, enters at order one.
-    """
-
-    def __init__(self, config: ModelConfig, scales: Scales, width: int):
+    def __init__(self, config: ModelConfig, scales: Scales):
         super().__init__()
         self.config = config
         self.scales = scales
-        d = config.d_model
+        self.representation = REPRESENTATIONS[config.inputs]
+        d, interleaved = config.d_model, config.layout == "interleaved"
+        bodies = 1 if interleaved else scales.bodies
         if config.head == "tokens":
-            self.bins = nn.Embedding(width * config.bins, d)
+            self.bins = nn.Embedding(bodies * scales.axes * config.bins, d)
         else:
-            # positions, and their first and second differences
-            inputs = width * (3 if config.inputs == "differences" else 1)
-            self.mlp = nn.Sequential(nn.Linear(inputs, d), nn.GELU(), nn.Linear(d, d))
-        interleaved = config.layout == "interleaved"
+            parts = self.representation.seen(torch.ones(1, 1, bodies, scales.axes))
+            inputs = sum(part.values[0, 0].numel() for part in parts)
+            first = nn.Linear(inputs, d)
+            bent = self.representation.bent
+            self.mlp = nn.Sequential(first, nn.GELU(), nn.Linear(d, d)) if bent else first
         self.body = nn.Embedding(scales.bodies, d) if interleaved else None
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch token d_model"]:
         """One token per time (or body and time), from positions in au."""
-        batch, time, bodies, axes = positions.shape
-        joint = self.body is None
-        shape = (batch, time, bodies * axes) if joint else (batch, time * bodies, axes)
+        joint, time = self.body is None, positions.shape[1]
+        ends = (2, 3) if joint else (1, 2)  # all bodies of a time in a token, or one body
         if self.config.head == "tokens":
-            bins = bin_of(positions, self.config).view(shape)
-            table = torch.arange(shape[-1], device=bins.device) * self.config.bins
+            bins = bin_of(positions, self.config).flatten(*ends)
+            table = torch.arange(bins.shape[-1], device=bins.device) * self.config.bins
             tokens = self.bins(bins + table).sum(-2)
         else:
-            seen = [positions / self.scales.position]
-            if self.config.inputs == "differences":
-                steps, bends = differences(positions)
-                seen += [steps / self.scales.step, bends / self.scales.bend]
-            tokens = self.mlp(torch.cat([part.reshape(shape) for part in seen], dim=-1))
+            seen = in_units(self.representation.seen(positions), self.scales.inputs)
+            tokens = self.mlp(torch.cat([part.flatten(*ends) for part in seen], dim=-1))
         return tokens if self.body is None else tokens + self.body.weight.repeat(time, 1)
 
 
-def differences(
-    positions: Float[Tensor, "batch time body axis"],
-) -> tuple[Float[Tensor, "batch time body axis"], Float[Tensor, "batch time body axis"]]:
-    """x(t) − x(t−1) and x(t) − 2 x(t−1) + x(t−2), au; 0 where an earlier position is missing."""
-    steps = torch.diff(positions, dim=1)
-    bends = torch.diff(steps, dim=1)
-    time = positions.shape[1]
-    steps, bends = (pad(part, (0, 0, 0, 0, time - part.shape[1], 0)) for part in (steps, bends))
-    return steps, bends
+def norm(config: ModelConfig) -> nn.Module:
+    """What the parts of a block read the stream through."""
+    return nn.LayerNorm(config.d_model) if config.norm == "layer" else nn.Identity()
 
 
 class Block(nn.Module):
-    """Attention, then an MLP; each reads the normed stream and adds to it."""
+    """Attention, then an MLP; each reads the stream, normed or not, and adds to it."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
         d = config.d_model
-        self.attention_norm = nn.LayerNorm(d)
+        self.attention_norm = norm(config)
         self.attention = SelfAttention(config)
-        self.mlp_norm = nn.LayerNorm(d)
+        self.mlp_norm = norm(config)
         # four times as wide within, as Vaswani et al. (2017) have it
         self.mlp = nn.Sequential(
             nn.Linear(d, 4 * d, bias=False), nn.GELU(), nn.Linear(4 * d, d, bias=False)

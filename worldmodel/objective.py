@@ -7,6 +7,8 @@ from torch.nn import functional
 
 from worldmodel.config import ModelConfig
 from worldmodel.model import Scales, bin_of
+from worldmodel.representation import REPRESENTATIONS
+from worldmodel.representation.base import in_units, out_of_units
 from worldmodel.targets import first_scored, inertia
 
 
@@ -55,8 +57,9 @@ def loss(
     if config.head == "tokens":
         bins = bin_of(following[:, seen_from], config)
         return functional.cross_entropy(output.flatten(0, -2).float(), bins.flatten())
-    target = raw_target(config.target, seen, following)[:, seen_from] / scales.target
-    return functional.mse_loss(output, target.to(output.dtype))
+    target = raw_target(config.target, seen, following)[:, seen_from]
+    said = in_units(REPRESENTATIONS[config.outputs].said(target), scales.outputs)
+    return functional.mse_loss(output, torch.cat(said, dim=-1).to(output.dtype))
 
 
 def next_position(
@@ -72,4 +75,7 @@ def next_position(
         width = 2 * config.bin_range / config.bins
         index = torch.arange(config.bins, dtype=torch.float64, device=output.device)
         return output.softmax(-1) @ ((index + 0.5) * width - config.bin_range)
-    return output * scales.target + _known_part(config.target, seen.double())
+    representation = REPRESENTATIONS[config.outputs]
+    parts = output.split(representation.numbers(scales.axes), dim=-1)
+    vectors = representation.vectors(out_of_units(parts, scales.outputs))
+    return vectors + _known_part(config.target, seen.double())

@@ -169,7 +169,7 @@ def _train(
     """The work of each process; returns the model if it can."""
     source = DatasetSource(data)
     with torch.device("meta"):
-        shape = Scales(source.facts.bodies, source.facts.axes, 1.0, 1.0)
+        shape = Scales.of_one(config.model, source.facts.bodies, source.facts.axes)
         parameters = sum(p.numel() for p in Network(config.model, shape).parameters())
     # measured: below a million parameters a second thread gains nothing, and waits for busy cores
     fitting = 1 if parameters < 1_000_000 else torch.get_num_threads()
@@ -219,7 +219,7 @@ def _prepare(
     sample = source.read(spread(0, count, 4096)).position
     radius = (sample.astype(np.float64) ** 2).sum(-1) ** 0.5
     scales = measure_scales(sample, config.model)
-    record = RunRecord(config, facts, scales, (float(radius.min()), float(radius.max())))
+    record = RunRecord.of(config, facts, scales, (float(radius.min()), float(radius.max())))
     network = fresh_network(config.model, scales, config.seed)
     if config.stream and config.steps:
         positions = mapped_positions(source, count, config)

@@ -64,7 +64,7 @@ def test_numbers_that_were_changed_are_no_weights(here, refused):
 @pytest.mark.parametrize(
     ("group", "name", "value"),
     [
-        ("scales", "position", 2.0),
+        ("scales", "inputs", []),
         ("scales", "bodies", "one"),
         ("data", "dt", None),
         ("train", "d_model", [8]),

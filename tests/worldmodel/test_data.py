@@ -15,6 +15,9 @@ from worldmodel.data import (
     measure_scales,
     training_positions,
 )
+from worldmodel.objective import raw_target
+from worldmodel.representation import REPRESENTATIONS
+from worldmodel.representation.base import in_units
 
 CONFIG = TrainConfig(context_length=3, batch_tokens=96)
 
@@ -50,8 +53,32 @@ def test_a_kick_depends_on_the_seed_and_the_orbit_alone(few_orbits):
     assert 9 <= int(changed.sum()) <= 27
 
 
-def test_standardised_targets_have_unit_size(few_orbits):
+@pytest.mark.parametrize("target", ["displacement", "residual", "position"])
+@pytest.mark.parametrize("outputs", ["coordinates", "logarithms"])
+@pytest.mark.parametrize("inputs", REPRESENTATIONS)
+def test_standardised_inputs_and_targets_have_unit_size(few_orbits, inputs, outputs, target):
     position = DatasetSource(few_orbits).read(range(40)).position
-    scales = measure_scales(position, ModelConfig(target="displacement"))
-    step = np.diff(position, axis=1) / scales.target
-    assert np.sqrt(np.mean(step**2)) == pytest.approx(1, rel=1e-3)
+    scales = measure_scales(position, ModelConfig(inputs=inputs, outputs=outputs, target=target))
+    states = torch.from_numpy(position).double()
+    aimed = raw_target(target, states[:, :-1], states[:, 1:])[:, target == "residual" :]
+    for parts, units in (
+        (REPRESENTATIONS[inputs].seen(states), scales.inputs),
+        (REPRESENTATIONS[outputs].said(aimed), scales.outputs),
+    ):
+        for part, values in zip(parts, in_units(parts, units), strict=True):
+            known = values[:, part.first :].numpy()
+            assert np.sqrt(np.mean(known**2)) == pytest.approx(1, rel=1e-3)
+            assert not part.shifted or np.mean(known) == pytest.approx(0, abs=1e-6)
+
+
+def test_the_unit_of_a_displacement_is_its_size(few_orbits):
+    position = DatasetSource(few_orbits).read(range(40)).position
+    config = ModelConfig(inputs="differences", outputs="coordinates", target="displacement")
+    scales = measure_scales(position, config)
+    steps = np.diff(position, axis=1)
+    sizes = [
+        np.sqrt(np.mean(x.astype(float) ** 2)) for x in (position, steps, np.diff(steps, axis=1))
+    ]
+    assert [unit.size for unit in scales.inputs] == pytest.approx(sizes, rel=1e-3)
+    assert [unit.size for unit in scales.outputs] == pytest.approx(sizes[1:2], rel=1e-3)
+    assert not any(unit.origin for unit in scales.inputs + scales.outputs)

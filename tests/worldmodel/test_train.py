@@ -17,7 +17,7 @@ from worldmodel.checkpoint import load_tensors, read_record
 from worldmodel.cli import main
 from worldmodel.config import TrainConfig
 from worldmodel.model import Network, Scales
-from worldmodel.optimizers import StackedMuon, make_optimizers, set_learning_rates
+from worldmodel.optimizers import StackedMuon, make_optimizers, orthogonal, set_learning_rates
 from worldmodel.source import DatasetSource
 from worldmodel.training import train
 from worldmodel.world_model import WorldModel, threads
@@ -211,13 +211,13 @@ def test_compiled_it_is_the_same_network(few_orbits, tmp_path, monkeypatch, atte
         for name in ("eager", "compiled")
     )
     for name in ("loss", "gradient_norm"):
+        # float32 sums in another order, of which later steps make a little more
         assert compiled[0][name] == pytest.approx(eager[0][name], rel=1e-6)
-        # Muon's bfloat16 (8 bits) makes more of a last bit in later steps
-        assert [x[name] for x in compiled] == pytest.approx([x[name] for x in eager], rel=1e-2)
+        assert [x[name] for x in compiled] == pytest.approx([x[name] for x in eager], rel=1e-4)
 
 
 def test_in_mixed_precision_positions_and_the_last_layer_are_whole():
-    network = Network(SMALL.model, Scales(1, 2, 1.0, 1.0))
+    network = Network(SMALL.model, Scales.of_one(SMALL.model))
     seen = {}
     for name in ("embed", "head", "blocks.0.mlp.0"):
         network.get_submodule(name).register_forward_hook(
@@ -251,16 +251,15 @@ def test_no_step_on_a_gpu_waits_for_it(few_orbits, monkeypatch, attention):
 
 @pytest.mark.slow
 def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
-    config = replace(SMALL, steps=4, evaluate_every=2)
+    config = replace(SMALL, steps=4, evaluate_every=2, context_length=4)  # 64 = 2 · 8 · 4
     train(few_orbits, config, out=tmp_path / "one")
     train(few_orbits, config, devices=2, out=tmp_path / "two")
     losses = [
         [line["loss"] for line in read_metrics(tmp_path / name) if "loss" in line]
         for name in ("one", "two")
     ]
-    # float32 sums in another order at first; later Muon's bfloat16 (8 bits) has had its say.
-    assert losses[0][0] == pytest.approx(losses[1][0], rel=1e-5)
-    assert losses[0] == pytest.approx(losses[1], rel=1e-2)
+    # float32 sums in another order
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert WorldModel.load(tmp_path / "two").record.train.devices == 2
 
 
@@ -272,6 +271,8 @@ def test_two_processes_make_the_steps_of_one(few_orbits, tmp_path):
         {"target": "displacement(inertia=0.5)"},
         {"head": "tokens", "bins": 64, "bin_range": 4.0},
         {"attention": "lssar(p=15)", "context_length": 8, "window": 3},
+        {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"},
+        {"inputs": "differences", "norm": "layer"},
     ],
     ids=str,
 )
@@ -381,7 +382,8 @@ def test_the_held_out_loss_is_that_of_held_out_orbits(few_orbits, monkeypatch):
     """Other held-out orbits change it; other training orbits do not, where nothing is learned."""
     known, losses = open_dataset(few_orbits).load(), []
     watched(monkeypatch, "held_out_loss", losses)
-    still = replace(SMALL, steps=1, muon_lr=1e-30, adamw_lr=1e-30)
+    plain = {"inputs": "coordinates", "outputs": "coordinates"}  # of no scale that knows a sense
+    still = replace(SMALL, steps=1, muon_lr=1e-30, adamw_lr=1e-30, **plain)
     for first, last in ((40, 40), (36, 40), (20, 21)):
         data = known.copy(deep=True)
         data["position"][first:last] = data["position"][first:last].values[:, ::-1]
@@ -417,7 +419,7 @@ def test_the_best_weights_are_kept(few_orbits, tmp_path, monkeypatch):
 def test_the_learning_rates_rise_and_fall():
     """A line over the warm-up, then half a cosine to a hundredth."""
     config = TrainConfig(steps=1000, warmup=10, muon_lr=0.02, adamw_lr=3e-3)
-    network = Network(config.model, Scales(bodies=1, axes=2, position=1.0, target=1.0))
+    network = Network(config.model, Scales.of_one(config.model))
     optimizers = make_optimizers(network, config)
     for step, factor in ((0, 0.1), (4, 0.5), (9, 1.0), (500, 0.505), (750, 0.155), (999, 0.01)):
         # the cosine has fallen by 2e-4 at the end of the warm-up; 0.155 = 0.01 + 0.99 (1 - √½)/2
@@ -448,3 +450,21 @@ def test_matrices_of_one_shape_are_made_orthogonal_together_as_one_by_one(monkey
         moved = (one - begun).norm()
         assert moved > 0.05
         assert (one - other).norm() < 1e-4 * moved
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 24), (2, 24, 8), (1, 16, 16)], ids=str)
+def test_an_orthogonal_matrix_keeps_the_axes_and_loses_the_sizes(shape):
+    """Singular values of the Newton-Schulz iteration lie about 1; the directions are kept."""
+    torch.manual_seed(0)
+    matrices = torch.randn(shape, dtype=torch.float64)
+    settings = {"ns_coefficients": (3.4445, -4.7750, 2.0315), "ns_steps": 5, "eps": 1e-7}
+    u, _, v = torch.linalg.svd(matrices, full_matrices=False)
+    found = orthogonal(matrices, **settings)
+    inner = u.mT @ found @ v.mT
+    sizes = inner.diagonal(dim1=-2, dim2=-1)
+    assert sizes.min() > 0.3  # the smallest of a square matrix come last
+    assert sizes.max() < 1.25
+    assert (inner - torch.diag_embed(sizes)).abs().max() < 1e-10
+    single = orthogonal(matrices.float(), **settings)
+    assert single.dtype == torch.float32, "no bfloat16 on a CPU"
+    torch.testing.assert_close(single.double(), found, rtol=0, atol=1e-4)

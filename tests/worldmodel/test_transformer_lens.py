@@ -37,9 +37,9 @@ def data():
     return orbits.generate(orbits=20, samples=32, simulator="kepler", seed=0)
 
 
-def trained(data, kind="softmax"):
+def trained(data, kind="softmax", norm="layer"):
     options = {"context_length": 8, "d_model": 32, "n_heads": 2, "n_layers": 2, "steps": 2}
-    return worldmodel.train(data, attention=kind, **options)
+    return worldmodel.train(data, attention=kind, norm=norm, **options)
 
 
 @pytest.mark.parametrize("kind", ["softmax", "lssar", "differential", "gated", "forgetting"])
@@ -93,6 +93,24 @@ def test_each_row_of_the_page_works_or_is_refused(data):
             with pytest.raises(ValueError, match=rf"'{site}' is not known") as said:
                 ask(site)
             assert len(str(said.value).splitlines()) == 1
+
+
+def test_a_model_without_norms_has_none_of_theirs(data):
+    model, x = trained(data, norm="none"), data.position.values[:3, :8]
+    for name, read in (("ln1", "resid_pre"), ("ln2", "resid_mid")):
+        site = f"blocks.1.{name}.hook_normalized"
+        with pytest.raises(ValueError, match=rf"'{site}' is not known.*no norm") as said:
+            model.activations(x, [site])
+        assert f"blocks.1.hook_{read} " in str(said.value)
+        assert len(str(said.value).splitlines()) == 1
+    theirs = [name for name in SHAPES if not name.endswith("normalized")]
+    kept = model.activations(x, [*theirs, "blocks.0.attention_norm"])
+    read = kept["blocks.0.attention_norm"]
+    np.testing.assert_array_equal(kept["blocks.0.hook_resid_pre"], read)
+    after = kept["blocks.0.hook_resid_mid"] + kept["blocks.0.hook_mlp_out"]
+    np.testing.assert_allclose(
+        after, model.activations(x, ["blocks.0"])["blocks.0"], rtol=0, atol=1e-5
+    )
 
 
 def of_transformer_lens(network):

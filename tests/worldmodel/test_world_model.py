@@ -24,10 +24,10 @@ SMALL = TrainConfig(d_model=16, n_layers=2, n_heads=2, context_length=5, steps=4
 def model_of(config=SMALL, bodies=1):
     """An untrained model in float64."""
     torch.manual_seed(0)
-    scales = Scales(bodies=bodies, axes=2, position=1.0, target=0.1)
+    scales = Scales.of_one(config.model, bodies)
     facts = DataFacts("none", "0", "newton", "relative", 0.008, 1, 20, bodies, 2)
     return WorldModel(
-        Network(config.model, scales).double(), RunRecord(config, facts, scales, (0.3, 2.0))
+        Network(config.model, scales).double(), RunRecord.of(config, facts, scales, (0.3, 2.0))
     )
 
 
@@ -58,7 +58,14 @@ def test_a_roll_out_repeats_the_prediction(kind, bodies):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"head": "tokens", "bins": 64, "bin_range": 4.0}, {"window": 2}, {"target": "position"}],
+    [
+        {},
+        {"head": "tokens", "bins": 64, "bin_range": 4.0},
+        {"window": 2},
+        {"target": "position"},
+        {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"},
+        {"inputs": "differences", "target": "displacement"},
+    ],
     ids=str,
 )
 def test_evaluation_of_a_run(few_orbits, tmp_path, capsys, options):

@@ -37,6 +37,8 @@ DATA = {
     # a week between positions
     "published": {"population": "exoplanets", "dt": 0.019165},
 }
+NETWORK = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer", "muon_lr": 0.02}
+"""Options of every network beside those of the command line."""
 CELLS = [(target, kind) for target in ("residual", "displacement") for kind in ("softmax", "lssar")]
 LOOKUP_CELL = len(CELLS)
 LOOKUPS = ("nearest", "locally_linear", "spline")
@@ -171,6 +173,7 @@ def trained(data, kind: str, target: str, options, steps: int, progress=False):
                 evaluate_every=KEPT,
                 seed=options.seed,
                 progress=progress,
+                **NETWORK,
             )
         except OutOfTimeError:
             saved = (run / "last.safetensors").is_file()

@@ -21,6 +21,8 @@ from worldmodel import plot_validity
 
 EACH = 20
 """Steps between two lengths of training that are tried."""
+NETWORK = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer", "muon_lr": 0.02}
+"""Options of both beside context and target."""
 
 
 def like_training(data):
@@ -40,8 +42,9 @@ def pair(data, held_out, steps, seed):
 
     def trained(target, steps):
         return worldmodel.train(
-            data, context_length=32, target=target, steps=steps, seed=seed, progress=False
-        )
+            data, context_length=32, target=target, steps=steps, seed=seed, progress=False,
+            **NETWORK,
+        )  # fmt: skip
 
     displacement = trained("displacement", steps)
     wanted, enough = next_error(displacement, held_out), EACH

@@ -9,7 +9,6 @@ knows their order by the causal mask alone.
 """
 
 import sysconfig
-from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,6 +27,7 @@ from torch.nn.functional import cross_entropy
 import worldmodel.model
 from worldmodel.attention.maps import attention_spread
 from worldmodel.model import Network, Scales
+from worldmodel.representation.base import Scale
 
 BYTES = 256
 HELD_OUT = 10
@@ -89,13 +89,13 @@ class Language(recall.Task):
     """Pieces of the library."""
 
     name: ClassVar[str] = "language"
-    scales: ClassVar[Scales] = Scales(bodies=1, axes=1, position=1.0, target=1.0)
+    scales: ClassVar[Scales] = Scales(bodies=1, axes=1, inputs=(Scale(),), outputs=(Scale(),))
     shown: ClassVar[str] = "loss"
 
     options: Options = field(default_factory=Options)
 
     @property
-    def network(self) -> Mapping[str, Any]:
+    def network(self) -> dict[str, Any]:
         """A bin for each byte."""
         return {"head": "tokens", "bins": BYTES, "bin_range": BYTES / 2}
 

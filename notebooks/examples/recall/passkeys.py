@@ -7,7 +7,6 @@ greedy answer would be. The network is the one that learns orbits, with its two 
 value and mark and its head choosing a value.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from worldmodel.model import Network, Scales
+from worldmodel.representation.base import Scale
 
 PLAIN, PASSKEY, QUESTION, DECOY = 0, 1, 2, 3
 HALF = 0.5
@@ -51,13 +51,13 @@ class Passkeys(recall.Task):
     """Sequences of the task."""
 
     name: ClassVar[str] = "retrieval"
-    scales: ClassVar[Scales] = Scales(bodies=1, axes=2, position=1.0, target=1.0)
+    scales: ClassVar[Scales] = Scales(bodies=1, axes=2, inputs=(Scale(),), outputs=(Scale(),))
     shown: ClassVar[str] = "accuracy"
 
     options: Options
 
     @property
-    def network(self) -> Mapping[str, Any]:
+    def network(self) -> dict[str, Any]:
         """Bins of 2 R / n = 1 for values and marks."""
         return {"head": "tokens", "bins": self.bins, "bin_range": self.bins / 2}
 

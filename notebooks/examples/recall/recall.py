@@ -10,7 +10,7 @@ import dataclasses
 import json
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +27,8 @@ from worldmodel.model import Network, Scales
 from worldmodel.optimizers import descend
 
 TOKENS_AT_ONCE = 16_384
+NETWORK = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"}
+"""Options of every network; a task may have others."""
 
 EVALUATION_SEED = 1_000_003
 """Added to the seed for the sequences of the evaluation, so that training has drawn none of them.
@@ -66,7 +68,7 @@ class Task(ABC):
 
     @property
     @abstractmethod
-    def network(self) -> Mapping[str, Any]:
+    def network(self) -> dict[str, Any]:
         """Options of the network beside those of every task."""
 
     @abstractmethod
@@ -117,7 +119,8 @@ def _trained(task: Task, kind: str, seed: int) -> Network:
         seed=seed,
         steps=options.steps,
         batch_tokens=options.batch * options.length,
-        **task.network,
+        muon_lr=0.02,
+        **NETWORK | task.network,
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -7,7 +7,6 @@ another circle around the same Sun, put down at random; the network is to say wh
 later. No later position tells the mass again.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from worldmodel import objective
 from worldmodel.model import Network, Scales
+from worldmodel.representation.base import Scale
 
 DT = 0.1
 """Time from one position to the next, yr."""
@@ -43,13 +43,15 @@ class ToldMass(recall.Task):
     """Sequences of the task."""
 
     name: ClassVar[str] = "memory"
-    scales: ClassVar[Scales] = Scales(bodies=1, axes=2, position=0.7, target=0.5)
+    scales: ClassVar[Scales] = Scales(
+        bodies=1, axes=2, inputs=(Scale(size=0.7), Scale(), Scale()), outputs=(Scale(size=0.5),)
+    )
     shown: ClassVar[str] = "loss"
 
     options: Options
 
     @property
-    def network(self) -> Mapping[str, Any]:
+    def network(self) -> dict[str, Any]:
         """Differences among the inputs: what a step tells is seen at once."""
         return {"target": "displacement", "inputs": "differences"}
 

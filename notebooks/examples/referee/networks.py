@@ -32,7 +32,10 @@ from worldmodel.objective import raw_target
 from worldmodel.optimizers import descend
 
 ROOT = Path(__file__).parent
-OPTIONS = {"d_model": 64, "n_layers": 1, "batch_tokens": 512}
+OPTIONS = {
+    "d_model": 64, "n_layers": 1, "batch_tokens": 512,
+    "inputs": "coordinates", "outputs": "coordinates", "norm": "layer", "muon_lr": 0.02,
+}  # fmt: skip
 """Of every network."""
 
 
@@ -99,7 +102,8 @@ def taught(cell: dict, folder: Path) -> worldmodel.WorldModel:
     fresh = worldmodel.train(data, steps=0, threads=1, progress=False, **OPTIONS, **options)
     config = dataclasses.replace(fresh.record.train, steps=cell["steps"])
     record = dataclasses.replace(fresh.record, train=config)
-    network, scale, length = fresh.network.train(), record.scales.target, config.context_length
+    network, length = fresh.network.train(), config.context_length
+    (unit,) = record.scales.outputs
     lesson = lesson_of(cell["lesson"], cell["seed"])
     seen, following = (
         torch.from_numpy(x.astype(np.float32)[:, :, None]) for x in (lesson.seen, lesson.following)
@@ -109,7 +113,7 @@ def taught(cell: dict, folder: Path) -> worldmodel.WorldModel:
     def loss() -> torch.Tensor:
         crops = random_crops(seen, config.crops_per_step, length, generator)
         x, target = seen[crops], following[crops]
-        wanted = raw_target(config.target, x, target)[:, 1:] / scale
+        wanted = raw_target(config.target, x, target)[:, 1:] / unit.size
         known = torch.isfinite(wanted)
         return (network(x)[:, 1:] - wanted)[known].square().mean()
 
