@@ -194,7 +194,7 @@ def plain_ticks(axes: Any) -> None:
     """Distances in au on a logarithmic axis, in plain decimals."""
     low, high = axes.get_xlim()
     # some five in every factor of ten
-    places = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10)
+    places = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 30, 50)
     plain_numbers(axes.xaxis, [t for t in places if low <= t <= high])
 
 

@@ -8,6 +8,7 @@ On a terminal heads and names are bold, yes is green and no is red, unless NO_CO
 (https://no-color.org).
 """
 
+import math
 import os
 import re
 import shutil
@@ -19,6 +20,8 @@ from functools import partial
 from html import escape
 from itertools import zip_longest
 from typing import TextIO
+
+from orbits.estimates import Estimate
 
 TIED = "\N{NO-BREAK SPACE}"
 """What stands in brackets stays on one line."""
@@ -74,6 +77,29 @@ def styled(text: str, code: int | None, stream: TextIO | None = None) -> str:
 def number(value: float | None, digits: int = 4, missing: str = "none") -> str:
     """A number to so many significant digits."""
     return missing if value is None else f"{value:.{digits}g}"
+
+
+MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
+"""Beyond these an interval is written in powers of ten."""
+
+
+def interval(quantity: Estimate, spec: str | None = None) -> str:
+    """A value with its interval, all to as many decimals: `39.40 [38.35, 40.45]`.
+
+    Without a `spec` they have two digits of the half-width, if that can be written out, else five
+    of their own.
+    """
+    if quantity.value is None:
+        return "none"
+    low, high = quantity.low, quantity.high
+    if low is None or high is None:
+        return format(quantity.value, spec or ".5g")
+    if spec is None:
+        spec, half = ".5g", (high - low) / 2
+        if half > 0 and max(abs(low), abs(high)) < LARGEST_WRITTEN:
+            decimals = max(0, 1 - math.floor(math.log10(half)))
+            spec = f".{decimals}f" if decimals <= MOST_DECIMALS else spec
+    return f"{quantity.value:{spec}} [{low:{spec}}, {high:{spec}}]"
 
 
 def fixed(value: float | None, decimals: int = 4, missing: str = "none") -> str:

@@ -16,8 +16,9 @@ COMMANDS = {
 }
 
 NETWORK = (
-    "--attention lssar(p=2) --context-length 3 --window 2 --inputs differences --d-model 16 "
-    "--n-layers 1 --n-heads 2 --batch-tokens 64 --muon-lr 0.01 "
+    "--attention lssar(p=2) --context-length 3 --window 2 --inputs differences "
+    "--outputs coordinates --norm layer --d-model 16 --n-layers 1 --n-heads 2 "
+    "--batch-tokens 64 --muon-lr 0.01 "
     "--adamw-lr 0.001 --warmup 2 "
     "--context-noise 1e-5 --kicked 0.3 --evaluate-every 2 "
     "--precision bf16-mixed --accelerator cpu --stream"
@@ -107,8 +108,9 @@ symreg run --out run --workers 2 --seed 1 --exam-seed 4 --held-out-orbits 12 \
     --law power_law(n=2.2) --system relative --orbits 40 --samples 48 --dt 0.01 --dimensions 2 \
     --population controlled --semi-major-axis 0.5 1.2 --eccentricity 0 0.3 --min-perihelion 0.3 \
     --mass 1 1 --companion-mass 1 1 --simulator scipy \
-    --attention lssar(p=2) --context-length 3 --window 2 --inputs differences --d-model 16 \
-    --n-layers 1 --n-heads 2 --batch-tokens 64 --muon-lr 0.01 --adamw-lr 0.001 --steps 6 \
+    --attention lssar(p=2) --context-length 3 --window 2 --inputs differences \
+    --outputs coordinates --norm layer --d-model 16 --n-layers 1 --n-heads 2 \
+    --batch-tokens 64 --muon-lr 0.01 --adamw-lr 0.001 --steps 6 \
     --context-noise 1e-5 --kicked 0.3 --precision bf16-mixed --accelerator cpu --devices 1 \
     --target displacement --head regression --bins 100 --bin-range 10 --layout joint \
     --checkpoint best --kick-angle 0.3 --kick-scale 0.9 1.05 \

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from orbits.palette import COLORS, CYCLE
 from symreg import StudyFigure
 from symreg.experiments.study_figure import LABEL, finished, frequency
-from symreg.experiments.verdict import CELLS, FAMILIES, MEDIAN, NEWTONIAN
+from symreg.experiments.verdict import CELLS, FAMILIES, MEDIAN, OBEYS
 from symreg.experiments.verdict import FAR as FAR_GATE
 from symreg.recovery.thresholds import THRESHOLDS
 
@@ -41,7 +41,7 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row per half and label: how many are called Newtonian or recovered, and how many of
+    """A row per half and label: how many have the field or are recovered, and how many of
     these verdicts are wrong."""
     rows = []
     for odd, half in HALVES.items():
@@ -60,7 +60,7 @@ def _row(half: str, label: str, cells: pd.DataFrame, wrong: str) -> dict[str, ob
         "half": half,
         LABEL: label,
         "cells": len(cells),
-        "Newtonian": int((cells["world_model"] == NEWTONIAN).sum()),
+        "field": int(cells["world_model"].isin(OBEYS).sum()),
         "recovered": int(cells["recovered"].eq(True).sum()),
         "largest error on far states": _end(cells, "max"),
         "smallest": _end(cells, "min"),
@@ -74,8 +74,8 @@ def _end(cells: pd.DataFrame, which: str) -> float | None:
 
 
 def said_yes(frame: pd.DataFrame) -> pd.Series:
-    """(cell,) whether a predictor is said to know the law: Newtonian, or law recovered."""
-    return (frame["world_model"] == NEWTONIAN) | frame["recovered"].eq(True).fillna(False)
+    """(cell,) whether a predictor is said to have the field, or the law recovered."""
+    return frame["world_model"].isin(OBEYS) | frame["recovered"].eq(True).fillna(False)
 
 
 def plot_errors(axes: Axes, frame: pd.DataFrame) -> Axes:

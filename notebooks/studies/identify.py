@@ -12,7 +12,7 @@ from orbits.palette import CYCLE
 from orbits.plot import labelled, plain_numbers
 from symreg import StudyFigure
 from symreg.experiments.study_figure import finished
-from symreg.experiments.verdict import NEWTONIAN
+from symreg.experiments.verdict import OBEYS
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.targets import inertia
 
@@ -36,25 +36,25 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
         "Left: the error on far states against the inertia left in the target, over the "
         "acceleration (0: the residual); points: single networks, lines: medians of softmax. "
         "Right: the same against the one variable of the form inertia left · context^γ in which "
-        f"they scatter least. Dotted: {100 * THRESHOLDS.far_error:g} %, the most that a Newtonian "
-        "model may err."
+        f"they scatter least. Dotted: {100 * THRESHOLDS.far_error:g} %, the most that a model "
+        "with the field may err."
     )
     return {"identify": (figure, caption)}
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
     """A row per attention, time step and target: its share, and by context the median error on
-    far states, kick R² and the number of Newtonian cells."""
+    far states, kick R² and the number of cells with the field."""
     axes = [name for name in (KIND, "dt", "target", STEPS) if name in frame]
     contexts = [f"C = {context}" for context in sorted(set(frame[CONTEXT]))]
     rows = []
     for place, part in frame.groupby(axes, sort=False):
         row = dict(zip(axes, place, strict=True)) | {"share": _rounded(_median(part, SHARE))}
         for context, cells in part.groupby(CONTEXT):
-            newtonian = int((cells["world_model"] == NEWTONIAN).sum())
+            right = int(cells["world_model"].isin((*OBEYS, "Newtonian")).sum())
             row[f"C = {context}"] = (
                 f"{100 * _median(cells, FAR):.3g} %, {_median(cells, KICK):.4g}, "
-                f"{newtonian} of {len(cells)}"
+                f"{right} of {len(cells)}"
             )
         rows.append(row)
     return pd.DataFrame(rows, columns=[*axes, "share", *contexts])

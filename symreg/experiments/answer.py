@@ -1,10 +1,12 @@
 """A study's answer: its cells grouped by setting, over the seeds, in a table and in words."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from orbits.printing import number, plural, table, wrapped
 from symreg.experiments.study_figure import LABEL, frequency, measured
-from symreg.experiments.verdict import EVERY_KIND, NEWTONIAN
+from symreg.experiments.verdict import EVERY_KIND, FIELD, LAW, OBEYS
 
 FIXED = ("cell", "status", "error", "world_model", "recovered", "gates_failed", "seconds")
 """Columns in the table of every study, whatever was asked."""
@@ -13,6 +15,7 @@ MEASURES = {
     "kicked.kick_r2_first": "kick R²",
     "kicked.kick_r2_4": "kick R², 4 steps on",
     "far.error": "error on far states",
+    "holds_to": "holds to, au",
     "kicked.exponent": "exponent",
     "kicked.exponent_of_m2": "exponent of m2",
     "transfer.r2": "R², fine-tuned",
@@ -65,16 +68,16 @@ def answer_table(frame: pd.DataFrame, axes: list[str], most: int | None = None) 
     words = settings(frame, axes)
     measures = {name: MEASURES[name] for name in [n for n in MEASURES if measured(frame, n)][:most]}
     judged = measured(frame, "world_model")
-    rows = [["setting", "cells", *([NEWTONIAN] if judged else []), *measures.values()]]
+    rows = [["setting", "cells", *([FIELD, LAW] if judged else []), *measures.values()]]
     for word in dict.fromkeys(words):
         part = frame[words == word]
-        shares = [_newtonian(part)] if judged else []
+        shares = [_how_often(part, kinds) for kinds in (OBEYS, (LAW,))] if judged else []
         rows.append([word, str(len(part)), *shares, *(over(part[name]) for name in measures)])
     return rows
 
 
-def _newtonian(part: pd.DataFrame) -> str:
-    return frequency(part["world_model"] == NEWTONIAN)
+def _how_often(part: pd.DataFrame, kinds: Iterable[str]) -> str:
+    return frequency(part["world_model"].isin(list(kinds)))
 
 
 def over(values: pd.Series) -> str:
@@ -95,21 +98,25 @@ def answer(frame: pd.DataFrame, axes: list[str]) -> str:
     sentences = []
     if measured(frame, "world_model"):
         counts = frame["world_model"].value_counts()
-        kinds = ", ".join(f"{int(counts[kind])} {kind}" for kind in EVERY_KIND if kind in counts)
-        sentences.append(f"Of {plural(len(frame), 'cell')} that are done: {kinds}.")
-        if NEWTONIAN in counts and counts[NEWTONIAN] < len(frame):
-            sentences += [_by_value(frame, axis) for axis in telling_axes(frame, axes)]
+        every = ", ".join(f"{int(counts[kind])} {kind}" for kind in EVERY_KIND if kind in counts)
+        sentences.append(f"Of {plural(len(frame), 'cell')} that are done: {every}.")
+        held: dict[str, tuple[str, ...]] = {FIELD: OBEYS, LAW: (LAW,)}
+        for what, kinds in held.items():
+            if 0 < sum(counts.get(kind, 0) for kind in kinds) < len(frame):
+                told = (_by_value(frame, axis, what, kinds) for axis in telling_axes(frame, axes))
+                sentences += told
     leading = next((name for name in MEASURES if measured(frame, name)), None)
     if leading is not None:
         sentences += _ends(frame, leading, settings(frame, axes))
     return " ".join(sentences) or f"{plural(len(frame), 'cell')} done."
 
 
-def _by_value(frame: pd.DataFrame, axis: str) -> str:
-    """How often a model is Newtonian, by the value of an option."""
+def _by_value(frame: pd.DataFrame, axis: str, what: str, kinds: Iterable[str]) -> str:
+    """How often a model has the field, or holds the law, by the value of an option."""
     values = frame[axis].astype("string").fillna("none")
-    parts = (f"at {value} {_newtonian(frame[values == value])}" for value in dict.fromkeys(values))
-    return f"{NEWTONIAN} by {_short(axis)}: {'; '.join(parts)}."
+    shares = {value: _how_often(frame[values == value], kinds) for value in dict.fromkeys(values)}
+    parts = (f"at {value} {share}" for value, share in shares.items())
+    return f"The {what} by {_short(axis)}: {'; '.join(parts)}."
 
 
 def _ends(frame: pd.DataFrame, name: str, words: pd.Series) -> list[str]:

@@ -60,6 +60,9 @@ class Key(NamedTuple):
         return self.name if self.control == "none" else f"{self.name}_{self.control}"
 
 
+REACH = {"reach": "far states, inside and beyond the distances of training"}
+"""States that an examination asked for: a law is searched in them too."""
+
 TRANSFERS = {
     Key("transfer"): "forces of the fine-tuned model",
     Key("transfer", "untrained"): "forces of an untrained network, fine-tuned",
@@ -102,7 +105,8 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     """Real planets to test the model on."""
     controls: tuple[str, ...] = ("injected", "untrained", "keplerian")
     """Controls on kicked states: injected, untrained, keplerian, parrot, nearest, locally_linear,
-    spline, straight_line, autoregression. Lookups are always asked on far states."""
+    spline, forest, power, straight_line, autoregression. What is fitted to the training orbits is
+    always asked on far states."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
     kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen."""
@@ -246,12 +250,17 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         return tuple(names)
 
     @property
-    def lookups(self) -> tuple[str, ...]:
-        """Lookups of the training orbits, beside which a verdict puts the model; they take one
-        visible body."""
+    def references(self) -> tuple[str, ...]:
+        """What is fitted to the training orbits, beside which a verdict puts the model: lookups,
+        and a straight line in logarithms. They take one visible body."""
         if "far" not in self.questions or self.system != "relative":
             return ()
         return tuple(name for name, control in PREDICTORS.items() if control.remembers)
+
+    @property
+    def reaches(self) -> bool:
+        """Whether a law is searched in the states of the examination, of one visible body."""
+        return "far" in self.questions and self.system == "relative"
 
     @property
     def held_out_count(self) -> int:
@@ -288,7 +297,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         elif READ_OUTS[name].controls is None:  # it takes any control, and says nothing by itself
             controls = self.controls
         if name == "far":
-            controls += tuple(each for each in self.lookups if each not in controls)
+            controls += tuple(each for each in self.references if each not in controls)
         return [Key(name), *(Key(name, control) for control in controls)]
 
     @property

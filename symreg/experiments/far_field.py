@@ -2,12 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from orbits.estimates import ENDS
+from orbits.files import of_json
+from orbits.force_samples import ForceSamples
 from orbits.statistics import TINY
+from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.examiner.answers import Answers
+from worldmodel.examiner.summary import Examination
 
 RESAMPLES = 400
 """Of the states, for the interval of a ratio of mean errors."""
@@ -24,7 +30,7 @@ class LookupComparison:
         ratio: of its mean error to the model's, in which no state counts more than 1.
         low, high: 95 % interval over the states.
         mean_error: the lookup's.
-        decides: whether the ratio can tell: not where the lookup itself holds the field.
+        beyond: its median error from the farthest distance of training to twice that.
     """
 
     lookup: str
@@ -32,18 +38,15 @@ class LookupComparison:
     low: float
     high: float
     mean_error: float
-    decides: bool = True
+    beyond: float | None = None
 
 
-def beside_lookups(
-    model: np.ndarray, lookups: Mapping[str, np.ndarray], holds: Mapping[str, bool]
-) -> LookupComparison | None:
+def beside_lookups(model: np.ndarray, lookups: Mapping[str, np.ndarray]) -> LookupComparison | None:
     """The model beside the best of some lookups; None without any.
 
     Args:
         model: (state,) relative errors, NaN without an answer.
         lookups: the same of each, on the same states.
-        holds: whether a lookup passes for a force itself.
     """
     answered = np.isfinite(model)
     capped = {
@@ -61,7 +64,29 @@ def beside_lookups(
     low, high = np.quantile(ratios, ENDS)
     mean = float(other.mean())
     ratio = mean / max(float(own.mean()), TINY)
-    return LookupComparison(best, ratio, float(low), float(high), mean, not holds[best])
+    return LookupComparison(best, ratio, float(low), float(high), mean)
+
+
+def reach_samples(reading: Mapping[str, Any]) -> ForceSamples:
+    """The accelerations of an examination, inside and beyond the distances of training, where the
+    law itself can be read.
+
+    Args:
+        reading: the file of the probe `far`.
+    """
+    far = of_json(Examination, reading["examination"], "readouts/far")
+    answers = Answers.of(reading["answers"])
+    read = [n for n, s in far.shells.items() if (s.readable or 0.0) >= THRESHOLDS.all_right]
+    answers = answers.some(answers.answered & (answers.density | np.isin(answers.family, read)))
+    columns: dict[str, Any] = {"orbit": np.arange(len(answers)), "time": 0.0, "r": answers.r}
+    parts = {"": answers.position, "a_": answers.acceleration, "true_a_": answers.true}
+    parts["v_"] = answers.velocity
+    for prefix, values in parts.items():
+        columns |= {f"{prefix}{axis}": v for axis, v in zip("xyz", values.T, strict=False)}
+    columns |= {"a_norm": np.linalg.norm(answers.acceleration, axis=1), "gm": answers.gm}
+    names = ("readout", "model", "law", "dt")
+    known = {name: reading.get(name) for name in names} | {"states": "reach"}
+    return ForceSamples(pd.DataFrame(columns), known)
 
 
 @dataclass(frozen=True)

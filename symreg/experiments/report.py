@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import numpy as np
@@ -25,7 +26,7 @@ from orbits.options import changed, flag_of
 from orbits.plot import own_style
 from orbits.printing import number, share
 from symreg.experiments import verdict_words
-from symreg.experiments.config import CONTROLS, SOURCES, TRANSFERS, Key, RunConfig
+from symreg.experiments.config import CONTROLS, REACH, SOURCES, TRANSFERS, Key, RunConfig
 from symreg.experiments.figures import FIGURES, FigureData, RunFigure
 from symreg.experiments.figures.law import beside_truth
 from symreg.experiments.report_tables import gate_table, readout_tables
@@ -37,8 +38,9 @@ from symreg.recovery.plot import undominated
 from symreg.recovery.result import Quantity
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls import CONTROLS as PREDICTORS
+from worldmodel.controls.power import POWER
 
-DECIDING = ("law", "validity", "training")
+DECIDING = ("reach", "law", "validity", "training")
 """Figures that come first."""
 
 
@@ -48,6 +50,8 @@ def write_report(run: Run, config: RunConfig, guard: Guard) -> None:
     folder = run.folder
     tables = {n: ForceSamples.read(folder / "forces" / f"{n}.parquet").table for n in run.results}
     metrics = folder / "model" / "metrics.jsonl"
+    readings = _far(run)
+    far = run.world_model.far if run.world_model else None
     shown = FigureData(
         law=run.law,
         sources={name: run.sources[name].recovery for name in SOURCES if name in run.sources},
@@ -56,7 +60,9 @@ def write_report(run: Run, config: RunConfig, guard: Guard) -> None:
         training=pd.read_json(metrics, lines=True) if metrics.exists() else pd.DataFrame(),
         relative=config.system == "relative",
         required=THRESHOLDS.kick_r2,
-        far=_far(run, config),
+        far={who: reading["map"] for who, reading in readings.items() if who != POWER.name},
+        reach={who: reading["reach"] for who, reading in readings.items()},
+        radius=far.radius if readings and far else None,
         trained=_trained(config, folder),
     )
     for name, figure in FIGURES.items():
@@ -76,15 +82,17 @@ def _draw(folder: Path, figure: RunFigure, shown: FigureData) -> None:
         write_text(folder / "figures" / f"{figure.name}.json", text)
 
 
-def _far(run: Run, config: RunConfig) -> dict[str, dict[str, list[float]]]:
-    """The states of the probe `far`, of the model ("") and of the best lookup."""
+def _far(run: Run) -> dict[str, dict[str, Any]]:
+    """The readings of the probe `far`: of the model (""), of the best lookup and of a straight line
+    in logarithms."""
     by_control = {}
     beside = run.world_model.beside if run.world_model else None
-    best = [beside.lookup] if beside else []
-    for control in ("", *best) if "far" in run.readouts else ():
-        reading = read_json(run.folder / "readouts" / f"{Key('far', control or 'none')}.json")
+    others = [beside.lookup, POWER.name] if beside else []
+    for control in ("", *others) if "far" in run.readouts else ():
+        path = run.folder / "readouts" / f"{Key('far', control or 'none')}.json"
+        reading = read_json(path) if path.exists() else {}
         if "map" in reading:
-            by_control[control] = reading["map"]
+            by_control[control] = reading
     return by_control
 
 
@@ -129,7 +137,7 @@ def render(run: Run, config: RunConfig) -> str:
         run=run, config=config, words=words, verdict_words=verdict_words,
         true_law=known_law(run.law),
         titles=SOURCES | {name: PREDICTORS[name].label for name in CONTROLS}
-        | {str(key): title for key, title in TRANSFERS.items()},
+        | REACH | {str(key): title for key, title in TRANSFERS.items()},
         controls=PREDICTORS,
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         asked=gate_table(run),

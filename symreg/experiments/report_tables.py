@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from orbits.printing import number, plural
 from symreg.experiments.config import FROZEN
 from symreg.experiments.result import Metrics, Run
-from symreg.experiments.verdict import ANOTHER, KEPLERIAN, NEWTONIAN, PARROT
+from symreg.experiments.verdict import ANOTHER, FIELD, KEPLERIAN, LAW, PARROT
 from symreg.recovery.gates import Gate
 from worldmodel.controls import CONTROLS
 from worldmodel.probes.readouts import READOUTS
@@ -50,8 +50,8 @@ def gate_table(run: Run) -> tuple[tuple[str, ...], list[Condition]]:
     if run.world_model is not None:
         kind = run.world_model
         asking |= {
-            NEWTONIAN: kind.newtonian, ANOTHER: kind.another, KEPLERIAN: kind.keplerian,
-            PARROT: kind.parrot,
+            FIELD: kind.inside, LAW: kind.beyond, ANOTHER: kind.another,
+            KEPLERIAN: kind.keplerian, PARROT: kind.parrot,
         }  # fmt: skip
     gates = {title: {gate.name: gate for gate in asked} for title, asked in asking.items() if asked}
     rows = []

@@ -14,17 +14,17 @@ from orbits.printing import fixed, percent, shortened, table, wrapped
 from orbits.provenance import provenance
 from symreg.experiments import verdict_words
 from symreg.experiments.cache import Record
-from symreg.experiments.config import SOURCES, Key, RunConfig
+from symreg.experiments.config import REACH, SOURCES, Key, RunConfig
 from symreg.experiments.far_field import FieldLimits, LookupComparison, beside_lookups, departures
 from symreg.experiments.own_data import LEFT_OUT as NO_LAW
 from symreg.experiments.verdict import (
+    FIELD,
     NEWTON,
-    NEWTONIAN,
+    OBEYS,
     UNREADABLE,
     RunEvidence,
     WorldModelKind,
     far_gates,
-    holds_field,
     model_gates,
     part_limit,
     world_model_kind,
@@ -36,6 +36,7 @@ from symreg.recovery.thresholds import THRESHOLDS
 from symreg.result import Result
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import Answers
+from worldmodel.examiner.shells import OUTWARD
 from worldmodel.examiner.states import World
 from worldmodel.examiner.summary import Examination, summary
 
@@ -146,6 +147,7 @@ class Run(Result):
         parts = [table(self._rows())] if self.results else []
         if rows := self.far_table:
             parts.append(table(rows))
+            parts.append(table([row[:8] for row in self.shell_table]))
         parts += map(wrapped, self.sentences)
         return "\n\n".join([*parts, *[f"Report: {self.report}"] * self.report.exists()])
 
@@ -162,6 +164,20 @@ class Run(Result):
                 )
                 states = str(round(found.get("states") or 0))
                 rows.append((f"all, {CONTROLS[name].label}", states, *shares))
+        return rows
+
+    @property
+    def shell_table(self) -> list[tuple[str, ...]]:
+        """Errors and exponents by distance, of the model and of what is fitted to its training
+        orbits; header first."""
+        if self.world_model is None or self.world_model.far is None:
+            return []
+        rows = self.world_model.far.shell_table()
+        who = {n: CONTROLS[n].label for n in self.readouts.get("far", {}) if CONTROLS[n].remembers}
+        rows = [(*row, *([] if place else who.values())) for place, row in enumerate(rows)]
+        for place, name in enumerate(self.world_model.far.shells, 1):
+            shares = (self.numbers("far", n).get(f"shells_{name}_share_error") for n in who)
+            rows[place] = (*rows[place], *(percent(share, 1, "–") for share in shares))
         return rows
 
     @property
@@ -200,15 +216,22 @@ class Run(Result):
         return rows
 
     @property
+    def outcome(self) -> str:
+        """Whether the law was recovered, and whether as no more than a field."""
+        if not self.recovered:
+            return "Not recovered"
+        alone = self.world_model is not None and self.world_model.kind == FIELD
+        return "Recovered, as the field where it was trained alone" if alone else "Recovered"
+
+    @property
     def _verdict(self) -> str:
         """The verdict with its deciding numbers."""
         if self.kicked is None:
             return self.words
-        yes = "Recovered" if self.recovered else "Not recovered"
-        agreement = self.kicked.recovery.agreement
+        kicks = verdict_words.kicks_in_words(self.kicked.kick_r2)
         return (
-            f"{yes}. {self.words} Kick R²: {verdict_words.kicks_in_words(self.kicked.kick_r2)}. "
-            f"The law was chosen by {agreement}."
+            f"{self.outcome}. {self.words} Kick R²: {kicks}. The law was chosen by "
+            f"{self.kicked.recovery.agreement}."
         )
 
 
@@ -217,7 +240,8 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     another second."""
     known = known_law(config.law)
     law, t = known.spec if known else UNKNOWN, THRESHOLDS
-    asked = (*config.sources, *map(str, config.transfers))
+    reach = REACH if config.reaches else ()
+    asked = (*config.sources, *reach, *map(str, config.transfers))
     sources = {name: _source(folder, name, law) for name in asked}
     controls: dict[str, StatesResult] = {
         name: _source(folder, name, law) for name in config.controls
@@ -235,7 +259,7 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
             for name, reading in readings.items()
         }
         tables = {name: Answers.of(reading["answers"]) for name, reading in readings.items()}
-        beside = _beside(tables, far, config.lookups)
+        beside = _beside(tables, config.references)
         evidence = RunEvidence(
             orbit_r2=None if orbit is None else orbit.r2,
             kick_r2=kicked.kick_r2,
@@ -245,9 +269,9 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
             beside=beside,
         )
         kind = world_model_kind(kicked.recovery, evidence, t, laws.get("injected"))
-        beyond = far_gates(evidence.far, beside, t)
-        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, beyond)
-        gates.append(stated("kind of model", kind.kind == NEWTONIAN, NEWTONIAN, kind.kind))
+        inside = far_gates(evidence.far, t)
+        gates = model_gates(kicked.recovery, kicked.kick_r2, laws, t, inside)
+        gates.append(stated("kind of model", kind.kind in OBEYS, " or ".join(OBEYS), kind.kind))
         text = verdict_words.about_the_law(law, gates)
         if evidence.far is not None and kind.kind == UNREADABLE:
             text = f"{verdict_words.about_rounding(evidence.far)} {text}"
@@ -274,17 +298,18 @@ def _far_readings(folder: Path, config: RunConfig) -> dict[str, dict[str, Any]]:
     return {key.control: read_json(folder / "readouts" / f"{key}.json") for key in keys}
 
 
-def _beside(
-    tables: Mapping[str, Answers], far: Mapping[str, Examination], lookups: Iterable[str]
-) -> LookupComparison | None:
+def _beside(tables: Mapping[str, Answers], asked: Iterable[str]) -> LookupComparison | None:
     """The model beside the best lookup, on the states of the density that all were asked."""
-    asked = [name for name in lookups if name in tables]
-    if "none" not in tables or not asked:
+    lookups = [name for name in asked if name in tables and CONTROLS[name].lookup]
+    if "none" not in tables or not lookups:
         return None
     errors = {n: np.where(t.answered, t.error, np.nan)[t.density] for n, t in tables.items()}
-    rows = min(len(errors[name]) for name in asked)
-    holds = {name: holds_field(far[name], THRESHOLDS) for name in asked}
-    return beside_lookups(errors["none"][:rows], {n: errors[n][:rows] for n in asked}, holds)
+    rows = min(len(errors[name]) for name in lookups)
+    found = beside_lookups(errors["none"][:rows], {n: errors[n][:rows] for n in lookups})
+    if found is None:
+        return None
+    best = tables[found.lookup]
+    return replace(found, beyond=best.share(best.family == OUTWARD[0]).error)
 
 
 def _within(
@@ -303,7 +328,7 @@ def _within(
 
 
 def limits_of(folder: Path, law: str) -> FieldLimits:
-    """Departures with which the field of a Newtonian model would fail a gate."""
+    """Departures with which the field of a model that has the law's would fail a gate."""
     reading = read_json(folder / "readouts" / f"{Key('far')}.json")
     far = of_json(Examination, reading["examination"], "readouts/far")
     answers = Answers.of(reading["answers"])
@@ -312,7 +337,7 @@ def limits_of(folder: Path, law: str) -> FieldLimits:
 
     def passes(changed: Answers) -> bool:
         found = summary(changed, world, far.seed, far.parts)
-        return not any(gate.passed is False for gate in far_gates(found, None, THRESHOLDS))
+        return not any(gate.passed is False for gate in far_gates(found, THRESHOLDS))
 
     return FieldLimits(departures(answers, passes), part_limit(far, THRESHOLDS), far.remainder)
 

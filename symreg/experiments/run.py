@@ -24,15 +24,17 @@ from symreg.experiments.cache import MEMORY, Cache, Made, given
 from symreg.experiments.config import (
     CONTROLS,
     PLANETS_YEARS,
+    REACH,
     SOURCES,
     TRANSFERS,
+    Key,
     RunConfig,
     require_same_run,
 )
 from symreg.experiments.own_data import of_data
 from symreg.experiments.own_model import OwnModel, in_memory, require_model
 from symreg.experiments.result import VERDICT, Run, judged, limits_of
-from symreg.experiments.verdict import NEWTONIAN
+from symreg.experiments.verdict import OBEYS
 from symreg.recovery.guard import Guard
 from worldmodel.accelerators import require_devices
 from worldmodel.controls import CONTROLS as PREDICTORS
@@ -98,7 +100,7 @@ def _run(config: RunConfig, model: Any, say: Progress) -> Run:
             future.result()
         result = judged(config, keep.folder, keep.records)
         kind = result.world_model
-        if kind is not None and kind.kind == NEWTONIAN:
+        if kind is not None and kind.kind in OBEYS:
             kind = replace(kind, limits=limits_of(keep.folder, config.law))
             result = replace(result, world_model=kind)
         result.write()  # before pictures, which may fail
@@ -121,7 +123,7 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
     """Everything that a run measures: orbits, a model (or a predictor given), probes, laws."""
     simulated = _simulator(config, keep)
     data: Any = config.data and given(config.data)
-    needed = config.model is None or config.fit or (config.lookups and not config.trained_on)
+    needed = config.model is None or config.fit or (config.references and not config.trained_on)
     training = data or (simulated("train", config.orbits, 0) if needed else None)
     if config.model is None:
         what = f"{config.attention}, context {config.context_length}"
@@ -172,7 +174,14 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
                 who = "" if key.control == "none" else f": {CONTROLS[key.control]}"
                 title = f"probe {name.replace('_', ' ')}{who}"
                 shown_orbits = own_orbits or held_out
-                results.append(ask(f"readouts/{key}.json", title, shown_orbits, **question))
+                reading = ask(f"readouts/{key}.json", title, shown_orbits, **question)
+                results.append(reading)
+                if key == Key("far") and config.reaches:
+                    ((states, what),) = REACH.items()
+                    title = f"collect {what}"
+                    recovered(
+                        states, what, keep(f"forces/{states}.parquet", title, steps.reach, reading)
+                    )
     return results
 
 
@@ -219,9 +228,10 @@ def _asker(
         if control != "none" and fresh is not model:
             question["checkpoint"] = "last"  # there is no better one before the first step
         copies = (readout, control) == ("implied", "none") and own
-        if copies or PREDICTORS[control].remembers:
+        far = readout.partition("(")[0] == "far"  # the distances of training are theirs
+        if copies or far or PREDICTORS[control].remembers:
             inputs += [memory] if memory else []
-        if readout.partition("(")[0] == "far":
+        if far:
             question["exam_seed"] = exam_seed
         question = {"orbits": config.held_out_count, "readout": readout, **question}
         probe = config.probe(control=control, **question)

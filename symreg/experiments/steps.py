@@ -7,7 +7,8 @@ import orbits
 import symreg
 import worldmodel
 from orbits.config import EphemerisConfig, GenerateConfig
-from orbits.files import write_json
+from orbits.files import read_json, write_json
+from symreg.experiments.far_field import reach_samples
 from symreg.experiments.own_model import OwnModel
 from symreg.recovery.config import RecoverConfig
 from worldmodel.config import TrainConfig
@@ -54,6 +55,13 @@ def probe(
     reading = read(predictor, data, config, trained_on)
     reading.write(out)
     return reading.text.splitlines()[0]
+
+
+def reach(out: Path, reading: Path) -> str:
+    """Force samples of an examination's states, inside and beyond the distances of training."""
+    samples = reach_samples(read_json(reading))
+    samples.write(out)
+    return f"{len(samples)} states"
 
 
 def recover(out: Path, forces: Path, config: RecoverConfig) -> str:

@@ -21,11 +21,11 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     """One row per cell of a study.
 
     Columns: `cell`, `status` (done, failed or pending), `error` (last words of a failed cell), the
-    options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`
-    and `kind_failed` (gates of the law and of the kind), gate.NAME with the values found by those
-    of the kind, model.NAME for each number in a user's model's `parameters`; for each set of states
-    and control SOURCE.verdict, .expression, .recovered, .r2, .exponent, .exponent_low,
-    .exponent_high, .exponent_truth, .constant (and low, high, truth),
+    options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`,
+    `holds_to` (au) and `kind_failed` (gates of the law and of the kind), gate.NAME with the values
+    found by those of the kind, model.NAME for each number in a user's model's `parameters`; for
+    each set of states and control SOURCE.verdict, .expression, .recovered, .r2, .exponent,
+    .exponent_low, .exponent_high, .exponent_truth, .constant (and low, high, truth),
     .resamples_agreeing, .kick_r2_1, .kick_r2_4 and .kick_r2_first (the first step read: the second
     where masses differ), and for each feature but r .exponent_of_FEATURE (and low, high, truth);
     READOUT.METRIC; `engine` and `git_commit`, which may differ if a study resumed elsewhere or
@@ -71,7 +71,8 @@ def _row(study: Study, folder: Path, cell: Cell, error: str | None) -> dict[str,
     row["world_model"] = run.world_model.kind if run.world_model else None
     row["recovered"] = run.recovered
     row["gates_failed"] = _failed(run.gates)
-    asked = run.world_model.newtonian if run.world_model else ()
+    row["holds_to"] = run.world_model.holds_to if run.world_model else None
+    asked = run.world_model.inside if run.world_model else ()
     row["kind_failed"] = _failed(asked)
     row |= {f"gate.{gate.name}": gate.value for gate in asked}
     row |= {f"model.{name}": v for name, v in (run.model or {}).get("parameters", {}).items()}

@@ -2,9 +2,12 @@
 
 On the orbits it was trained on, a model that merely fits ellipses also yields Newton's law, so
 nothing read off held-out orbits counts for a model. What counts is read off kicked states, the
-velocity turned and rescaled in mid-orbit, and off far states, which resemble no training orbit. The
-field and the law are two questions: on which states the acceleration is the law's, and whether
-anything more than interpolation of the training orbits is needed to have it there.
+velocity turned and rescaled in mid-orbit, and off far states, which resemble no training orbit.
+
+The field and the law are two questions. The field: on which states, inside the distances of
+training, is the acceleration the law's? A regression of the training steps answers as well as a
+network: Newton's force depends on the distance alone. The law: does it hold beyond, where nobody
+interpolates?
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orbits.printing import number, plural
+from orbits.printing import share as share_in_words
 from orbits.statistics import TINY
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits, LookupComparison
@@ -22,15 +26,18 @@ from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import NOT_RECOVERED, PERMUTED
 from worldmodel.examiner.answers import Share
 from worldmodel.examiner.pasts import PASTS
+from worldmodel.examiner.shells import OUTWARD, WORDS
 from worldmodel.examiner.summary import Examination
 
 Metric = float | None
 NEWTON = "newton"
 """The law that moves real planets."""
-NEWTONIAN, KEPLERIAN, PARROT, NEITHER = "Newtonian", "Keplerian", "parrot", "neither"
-LOOKUP, ANOTHER = "as a lookup would", "another force"
+LAW, FIELD, ANOTHER = "law", "field", "another force"
+KEPLERIAN, PARROT, NEITHER = "Keplerian", "parrot", "neither"
 UNREADABLE = "cannot be read at this step"
-EVERY_KIND = (NEWTONIAN, ANOTHER, KEPLERIAN, LOOKUP, PARROT, NEITHER, UNREADABLE)
+OBEYS = (LAW, FIELD)
+"""Kinds of models whose force is the law's where they were trained."""
+EVERY_KIND = (LAW, FIELD, ANOTHER, KEPLERIAN, PARROT, NEITHER, UNREADABLE)
 COPIERS = {"copier": "a copier", "training_copier": "a copier of the training orbits"}
 """Naive copiers for comparison, by their names in a probe's metrics."""
 UNTRAINED, INJECTED = "untrained network", "true law injected"
@@ -41,7 +48,6 @@ FAMILIES, CELLS, PAST = "far states by family", "far states by cell", "whatever 
 CLOSED_LOOP = "on its own predictions"
 CERTAIN = "nothing else for certain"
 EVEN = "even over the states"
-BEATS = "better than the best lookup"
 SOURCE = "R² of {}"
 """Of a set of states in the report, which must not contradict the verdict."""
 RADIAL_PARTS = ("exponent", "curvature")
@@ -54,10 +60,8 @@ LATER_STEP = 4
 """Steps after a kick at which a Keplerian model is still wrong."""
 
 
-def far_gates(
-    far: Examination | None, beside: LookupComparison | None, t: Thresholds
-) -> list[Gate]:
-    """What an examination must show, and the model beside lookups.
+def far_gates(far: Examination | None, t: Thresholds) -> list[Gate]:
+    """What an examination must show inside the distances of training.
 
     The share of the stated density is one question, with one test: its lower bound. Families,
     cells and pasts refuse only what is certainly wrong: the upper bound of a share, corrected for
@@ -79,12 +83,26 @@ def far_gates(
     sizes = {name: (part.size, part.half_width) for name, part in far.parts.items()}
     gates += part_gates(sizes, t)
     gates.append(share(EVEN, far.unevenness, t.field_part, "a difference between groups"))
-    if beside is not None:
-        gate = at_least(BEATS, beside.ratio, t.lookup_ratio)
-        if not beside.decides:
-            reason = "the lookup is right too: these orbits cannot tell a law from a table"
-            gate = Gate(BEATS, None, beside.ratio, told=reason)
-        gates.append(replace(gate, what="times as small a mean error,"))
+    return gates
+
+
+def shell_gates(far: Examination | None, t: Thresholds) -> list[Gate]:
+    """What an examination must show beyond them: one gate for each shell, outward, up to the first
+    that fails or in which the law itself cannot be read at this step."""
+    gates: list[Gate] = []
+    for name in OUTWARD:
+        shell = None if far is None else far.shells.get(name)
+        if shell is None:
+            break
+        title = f"to {shell.high:.3g} au, {WORDS[name]}"
+        if (shell.readable or 0.0) < t.all_right:
+            told = f"the law itself can be read on {share_in_words(shell.readable)} of the states"
+            return [*gates, Gate(title, None, shell.readable, told=told)]
+        gate = share(title, shell.share.right, t.all_right, "right on", True)
+        sure = shell.share.bound() >= t.far_right
+        gates.append(replace(gate, passed=bool(gate.passed and sure)))
+        if not gates[-1].passed:
+            break
     return gates
 
 
@@ -123,13 +141,6 @@ def part_gates(sizes: Mapping[str, tuple[float, float]], t: Thresholds) -> list[
     return [*gates, share(CERTAIN, largest, t.field_sure, "the largest lower end")]
 
 
-def holds_field(far: Examination, t: Thresholds) -> bool:
-    """Whether something passes for the law on far states, whatever lookups do."""
-    return not any(
-        gate.passed is False for gate in far_gates(far, None, t) if gate.name != CLOSED_LOOP
-    )
-
-
 def part_limit(far: Examination, t: Thresholds) -> float:
     """The largest part of any shape in `PARTS` that passes: of the least certain one."""
     halves = [far.parts[name].half_width for name in PARTS if name in far.parts]
@@ -155,7 +166,7 @@ def model_gates(
         if not any(gate.name.startswith(what) for gate in gates):
             gates.append(stated(what, False, "near the true law's", number(quantity.value)))
     gates += kick_gates(kick_r2, controls.get("injected"), t.kick_r2)
-    gates += [gate for gate in far if gate.name != BEATS or gate.passed is not None]
+    gates += far
     gates += [gate for gate in kicked.gates if gate.name == PERMUTED]
     if untrained := controls.get("untrained"):
         gates.append(null_gate(UNTRAINED, untrained))
@@ -204,35 +215,38 @@ def first_step(kick_r2: Mapping[str, float | None]) -> int:
 class WorldModelKind:
     """The world-model score: which kind of model the evidence shows.
 
-    What *Newtonian* means is `verdict_words.NEWTONIAN_MEANS`. A model that is right after a kick
-    and no better than the best lookup is called *as a lookup would*. One whose accelerations form
-    one field on far and kicked states that is not the named law's has *another force*. It is
+    What a *field* is is `verdict_words.FIELD_MEANS`: the law's force where the model was trained. A
+    *law* is that, and right out to twice the farthest distance of training or more. A model whose
+    accelerations form one field on far and kicked states that is not the named law's has *another
+    force*. It is
     *Keplerian* if it follows the shape of orbits: right on undisturbed orbits, wrong as soon as the
     velocity is turned and still four steps later, because it continues its former curve. A *parrot*
     is also right on undisturbed orbits and lost after a kick, but it copies: its squared error is
     hardly below that of a naive copier of its context, on both, and on undisturbed orbits it errs
     in the same directions. Everything else is *neither*; the gates of each kind say why. One that
-    would be neither, another force or a lookup, but whose answers are rounded so that the law
-    itself would fail, *cannot be read at this step*.
-
-    "Newtonian" refers to the kind of law, not its exponent: a model that accelerates by Hooke's law
-    is Newtonian where orbits obey Hooke's, one that continues Hooke's ellipses is Keplerian.
+    would be neither or another force, but whose answers are rounded so that the law itself would
+    fail, *cannot be read at this step*.
 
     Attributes:
-        kind: Newtonian, as a lookup would, another force, Keplerian, parrot, neither, or cannot be
-            read at this step.
-        newtonian: requirements for a Newtonian model; `passed` is None if nothing was measured.
-        keplerian: the same for a Keplerian one.
+        kind: law, field, another force, Keplerian, parrot, neither, or cannot be read at this step.
+        inside: requirements for the field; `passed` is None if nothing was measured.
+        beyond: requirements for the law besides, shell by shell.
+        holds_to: au; the farthest distance at which the law was found to hold without a break, from
+            the distances of training on; None without the field.
+        keplerian: requirements for a Keplerian model.
         parrot: the same for a parrot.
         another: the same for another force.
         far: what was measured on far states.
         beside: the model beside the best lookup of its orbits.
-        limits: departures from the law with which a gate would have failed; of Newtonian models.
+        limits: departures from the law with which a gate inside would have failed; of models with
+            the field.
     """
 
     kind: str
-    newtonian: tuple[Gate, ...]
+    inside: tuple[Gate, ...]
     keplerian: tuple[Gate, ...]
+    beyond: tuple[Gate, ...] = ()
+    holds_to: float | None = None
     parrot: tuple[Gate, ...] = ()
     another: tuple[Gate, ...] = ()
     far: Examination | None = None
@@ -268,24 +282,24 @@ def world_model_kind(
     """Which kind of world model the evidence shows; only kicked and far states can decide.
 
     A law that is not found even when injected is not required of the model. One not tested on far
-    states is not called Newtonian.
+    states has neither field nor law.
     """
     kick_r2, step = evidence.kick_r2, first_step(evidence.kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
     kicks = [measured(gate) for gate in kick_gates(kick_r2, injected, t.newtonian_r2)]
-    newtonian = [*kicks]
+    inside = [*kicks]
     if kicked.recovered or injected is None or injected.recovered:
         outcome = "recovered" if kicked.recovered else NOT_RECOVERED
-        newtonian.append(stated("law from kicked states", kicked.recovered, "recovered", outcome))
-    newtonian += [
+        inside.append(stated("law from kicked states", kicked.recovered, "recovered", outcome))
+    inside += [
         at_least(SOURCE.format(name), r2, t.newtonian_r2) for name, r2 in evidence.sources.items()
     ]
-    far, beside = evidence.far, evidence.beside
-    beyond = far_gates(far, beside, t)
+    far = evidence.far
+    of_field, beyond = far_gates(far, t), shell_gates(far, t)
     nearer = None
     if far is not None and far.all.error is not None:
         nearer = far.all.error / max(far.field_error, TINY)
-    closer = at_least("nearer to that field than to the law", nearer, t.lookup_ratio)
+    closer = at_least("nearer to that field than to the law", nearer, t.field_ratio)
     another = [
         share(
             ONE_FIELD, far.field_right if far else None, t.far_right, "within 10 % of it on", True
@@ -303,27 +317,28 @@ def world_model_kind(
     ]
     parrot = [*keplerian, *_parrot_gates(evidence.orbit, kicked.metrics, step, t)]
     keplerian += _ellipse_gates(evidence.orbit, kicked.metrics, step, t)
-    follows = all(gate.passed for gate in kicks)
-    newtonian += beyond
-    # what was not measured is not passed; where a lookup is right too, its ratio decides nothing
-    undecided = {gate.name for gate in newtonian if gate.passed is None}
-    if far is not None and not _fails(newtonian) and undecided <= {BEATS}:
-        kind = NEWTONIAN
-    elif _pass(another, ONE_FIELD, KICK_FIELD, SOME) and not _fails(another) and _departs(beyond):
+    inside += of_field
+    holds_to = None
+    # what was not measured is not passed
+    if far is not None and all(gate.passed for gate in inside):
+        held = [gate for gate in beyond if gate.passed]
+        kind = LAW if held else FIELD
+        holds_to = far.shells[OUTWARD[len(held) - 1]].high if held else far.radius[1]
+    elif _pass(another, ONE_FIELD, KICK_FIELD, SOME) and not _fails(another) and _departs(of_field):
         kind = ANOTHER
     elif all(gate.passed for gate in parrot):
         kind = PARROT
     elif _pass(keplerian, UNDISTURBED, after_a_kick(step)) and not _fails(keplerian):
         kind = KEPLERIAN
-    elif follows and beside is not None and beside.ratio < t.lookup_ratio:
-        kind = LOOKUP
     else:
         kind = NEITHER
-    if too_coarse(far, t) and kind in (ANOTHER, LOOKUP, NEITHER):
+    if too_coarse(far, t) and kind in (ANOTHER, NEITHER):
         kind = UNREADABLE
     return WorldModelKind(
-        kind, tuple(newtonian), tuple(keplerian), tuple(parrot), tuple(another), far, beside
-    )
+        kind=kind, inside=tuple(inside), beyond=tuple(beyond), holds_to=holds_to,
+        keplerian=tuple(keplerian), parrot=tuple(parrot), another=tuple(another), far=far,
+        beside=evidence.beside,
+    )  # fmt: skip
 
 
 def too_coarse(far: Examination | None, t: Thresholds) -> bool:
@@ -334,7 +349,7 @@ def too_coarse(far: Examination | None, t: Thresholds) -> bool:
 def _departs(gates: Iterable[Gate]) -> bool:
     """Whether a field is not the law's: in one of its parts, or for most states of a family. A
     model that is wrong in a corner of the states has no other force for that."""
-    elsewhere = (BEATS, CLOSED_LOOP, ANSWERED, FAR, FAMILIES, CELLS, PAST)
+    elsewhere = (CLOSED_LOOP, ANSWERED, FAR, FAMILIES, CELLS, PAST)
     return _fails(gate for gate in gates if gate.name not in elsewhere)
 
 

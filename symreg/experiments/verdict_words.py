@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orbits.estimates import CONFIDENCE
-from orbits.printing import fixed, plural, share
+from orbits.printing import fixed, interval, plural, share
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits
 from symreg.experiments.verdict import (
@@ -12,9 +12,9 @@ from symreg.experiments.verdict import (
     COPIERS,
     INJECTED,
     KEPLERIAN,
-    LOOKUP,
+    LAW,
     NEWTON,
-    NEWTONIAN,
+    OBEYS,
     PARROT,
     UNREADABLE,
     UNTRAINED,
@@ -26,7 +26,8 @@ from symreg.recovery.words import PERMUTED
 from worldmodel.controls import CONTROLS
 from worldmodel.examiner.answers import RIGHT
 from worldmodel.examiner.pasts import FOREIGN, PASTS
-from worldmodel.examiner.summary import BEYOND, Examination, StateCell
+from worldmodel.examiner.shells import OUTWARD, TRAINED, WORDS, Shell
+from worldmodel.examiner.summary import Examination, StateCell
 
 WEIGHTS, READ, ARCS = "weights", "past", "arcs"
 """Where a force is: in the weights, read from the past, or not behind every other force's past."""
@@ -36,31 +37,38 @@ INSTRUMENT = (PERMUTED, UNTRAINED, INJECTED)
 NOT_KICKED = "No kicked states were examined, and nothing else shows which law a model obeys."
 
 
-NEWTONIAN_MEANS = (
-    f"A model is Newtonian if, with {share(CONFIDENCE)} confidence, the acceleration that its "
-    f"predictions imply is within {share(RIGHT)} of the law's on at least "
+FIELD_MEANS = (
+    f"A model has the field of a law if, with {share(CONFIDENCE)} confidence, the acceleration "
+    f"that its predictions imply is within {share(RIGHT)} of the law's on at least "
     f"{share(THRESHOLDS.all_right)} of the states of one density (distance log-uniform "
-    "between the ends at which it answers, speed uniform up to twice the circular one, direction "
-    "uniform; no answer counts as a wrong one), its median error is at most "
-    f"{share(THRESHOLDS.far_error)}, no part that the law lacks is certain above "
+    "between the ends at which it answers, inside the distances of training; speed uniform up to "
+    "twice the circular one, direction uniform; no answer counts as a wrong one), its median error "
+    f"is at most {share(THRESHOLDS.far_error)}, no part that the law lacks is certain above "
     f"{share(THRESHOLDS.field_sure)} and no non-central one possible above "
     f"{share(THRESHOLDS.field_part)}, it is right on at least {share(THRESHOLDS.far_right)} of its "
-    "own predictions and, as far as can be measured, behind every other past, the law is found in "
-    "orbits whose velocity was turned, and the best lookup of its orbits errs at least twice as "
-    "much or is right too."
+    "own predictions and, as far as can be measured, behind every other past, and the law is found "
+    "in orbits whose velocity was turned."
+)
+LAW_MEANS = (
+    f"A model holds the law if it has the field and is within {share(RIGHT)} of the law's "
+    f"acceleration on at least {share(THRESHOLDS.all_right)} of states of the same density from "
+    "the farthest distance of training to twice that (lower bound at least "
+    f"{share(THRESHOLDS.far_right)}); it holds to the last of such shells that follow without a "
+    "break, at up to twice, four and ten times that distance."
 )
 RECOVERED_MEANS = (
-    "A law is recovered if the model is Newtonian and, on orbits whose velocity was turned, its "
-    "formula, exponent and constant are the law's, while untrained and permuted controls give none."
+    "A law is recovered if the model has its field, or holds it, and, on orbits whose velocity was "
+    "turned, its formula, exponent and constant are the law's, while untrained and permuted "
+    "controls give none."
 )
 KINDS = (
-    f"{NEWTONIAN_MEANS} {RECOVERED_MEANS} "
-    "As a lookup would: right after a kick, and no better than that lookup. Another force: "
-    "its accelerations form one field that is not the named law's. Keplerian: right on undisturbed "
-    "orbits, wrong one step after a kick and still wrong four steps after it, as a fitted ellipse "
-    "is. A parrot is right and wrong in the same places, with a naive copier's errors. Anything "
-    "else is neither; or it cannot be read at this step, where its answers are rounded so coarsely "
-    "that the law itself would fail."
+    f"{FIELD_MEANS} {LAW_MEANS} {RECOVERED_MEANS} "
+    "A table of the training steps can have the field, and no table holds a law beyond it. Another "
+    "force: its accelerations form one field that is not the named law's. Keplerian: right on "
+    "undisturbed orbits, wrong one step after a kick and still wrong four steps after it, as a "
+    "fitted ellipse is. A parrot is right and wrong in the same places, with a naive copier's "
+    "errors. Anything else is neither; or it cannot be read at this step, where its answers are "
+    "rounded so coarsely that the law itself would fail."
 )
 """What the world-model score means."""
 
@@ -125,15 +133,79 @@ def about_rounding(far: Examination) -> str:
 def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
     """The world-model score in sentences: the kind, why, and what far states show."""
     far = model.far
-    kind = law if model.kind == NEWTONIAN and law != NEWTON else model.kind
-    sentences = [f"World model: {kind}. {_reason(model, law)}"]
+    sentences = [f"World model: {model.kind}. {_reason(model, law)}"]
     if far is not None:
         sentences.append(" ".join(filter(None, (_field(far, law), _worst(far), _besides(model)))))
         sentences.append(_memory(far))
-        sentences.append(" ".join(filter(None, (_beyond(far), _one_way(far)))))
+        sentences.append(" ".join(filter(None, (_by_shell(far), _one_way(far)))))
     if model.limits is not None:
         sentences.append(about_limits(model.limits))
     return [sentence for sentence in sentences if sentence]
+
+
+def of_law(law: str, what: str) -> str:
+    """`Newton's law`, `the law hooke`."""
+    return (
+        f"Newton's {what}" if law == NEWTON else f"the {what} {'' if what == 'law' else 'of '}{law}"
+    )
+
+
+def about_reach(model: WorldModelKind, law: str) -> str:
+    """To which distance the law holds, and what stops it; of models that have its field."""
+    far, holds_to = model.far, model.holds_to
+    assert far is not None  # for the type checker: a field was examined
+    assert holds_to is not None
+    low, high = far.radius
+    stopped = next((gate for gate in model.beyond if not gate.passed), None)
+    if model.kind == LAW:
+        sentence = (
+            f"It holds {of_law(law, 'law')} out to {holds_to:.3g} au, {holds_to / high:.0f} times "
+            "as far as any orbit that it saw."
+        )
+    else:
+        sentence = (
+            f"It has {of_law(law, 'force')} where it was trained ({low:.3g} to {high:.3g} au), and "
+            "no law"
+        )
+    if stopped is None:
+        return sentence if model.kind == LAW else f"{sentence}: beyond, nothing was asked."
+    name = OUTWARD[len(model.beyond) - 1]
+    shell = far.shells[name]
+    if stopped.passed is None:
+        why = f"{WORDS[name]}, {stopped.told}, at this step and with answers rounded like these"
+    else:
+        why = f"{WORDS[name]} it is {_off(shell)}"
+    if model.kind == LAW:
+        return f"{sentence} Farther out, {why}."
+    return f"{sentence}: {why}."
+
+
+def _off(shell: Shell) -> str:
+    """How wrong it is in a shell."""
+    if shell.share.error is None:
+        return "silent"
+    return (
+        f"{share(shell.share.error, 2)} off in the median, and within {share(RIGHT)} on "
+        f"{share(shell.share.right)} of the states"
+    )
+
+
+def _by_shell(far: Examination) -> str:
+    """The exponent that a model believes in, and how far it is off, shell by shell outward."""
+    asked = [name for name in (TRAINED, *OUTWARD) if name in far.shells]
+    if not any(far.shells[name].share.known for name in asked if name != TRAINED):
+        return "Beyond the distances of training it does not answer." if asked else ""
+    told = []
+    for name in asked:
+        shell = far.shells[name]
+        power = (
+            ""
+            if shell.exponent is None
+            else f" as r to the power {interval(shell.exponent, '.4f')}"
+        )
+        off = "" if shell.share.error is None else f" {share(shell.share.error)} off in the median,"
+        told.append(f"{WORDS[name]},{off}{power}" if off else f"{WORDS[name]}, silent")
+    return f"Its force by distance: {'; '.join(told)}."
 
 
 def _reason(model: WorldModelKind, law: str) -> str:
@@ -144,18 +216,15 @@ def _reason(model: WorldModelKind, law: str) -> str:
             f"{share(THRESHOLDS.far_error)}. To try: finer answers (float32, the displacement in "
             "place of the position), or a longer step."
         )
-    if model.kind == NEWTONIAN:
+    if model.kind in OBEYS and model.far is not None:
         far = model.far
-        behind = f" behind {plural(len(far.pasts), 'other past')}," if far and far.pasts else ""
-        own = f"its own predictions, up to {far.horizon} in a row" if far else "its own predictions"
-        return f"Its force is right after a kick, on far states,{behind} and on {own}."
-    if model.kind == LOOKUP:
+        behind = f" behind {plural(len(far.pasts), 'other past')}," if far.pasts else ""
         return (
-            "Its force is right after a kick; on far states nothing shows that more than an "
-            "interpolation of its orbits is needed."
+            f"{about_reach(model, law)} Where it was trained its force is right after a kick, on "
+            f"far states,{behind} and on its own predictions, up to {far.horizon} in a row."
         )
     if model.kind == ANOTHER:
-        return f"Its accelerations form one field, which fails: {_first(model.newtonian)}."
+        return f"Its accelerations form one field, which fails: {_first(model.inside)}."
     if model.kind == KEPLERIAN:
         return "Right on undisturbed orbits, wrong after a kick, as a fitted curve is."
     if model.kind == PARROT:
@@ -167,9 +236,8 @@ def _reason(model: WorldModelKind, law: str) -> str:
         return f"R² on undisturbed orbits is {orbit.found}."
     if lost.passed and model.keplerian[2].passed is False:
         return "Wrong right after a kick, right again four steps later."
-    failed = _first(model.newtonian)
-    whose = "a Newtonian model" if law == NEWTON else f"a model of {law}"
-    return f"It fails what {whose} passes: {failed}." if failed else ""
+    failed = _first(model.inside)
+    return f"It fails what a model of {of_law(law, 'law')} passes: {failed}." if failed else ""
 
 
 def _first(gates: Sequence[Gate]) -> str:
@@ -261,44 +329,28 @@ def wrong_cells(far: Examination) -> list[StateCell]:
 
 
 def _besides(model: WorldModelKind) -> str:
-    """How many times better than the best lookup."""
+    """How many times better than the best lookup, and how far that is off beyond."""
     beside = model.beside
     if beside is None:
         return ""
     lookup = CONTROLS[beside.lookup].label
     if beside.mean_error == 0:
         return f"The best lookup of the same orbits ({lookup}) makes no error at all."
+    own = model.far.shells.get(OUTWARD[0]) if model.far else None
+    beyond = ""
+    if beside.beyond is not None and own is not None and own.share.error is not None:
+        beyond = (
+            f" {WORDS[OUTWARD[0]].capitalize()} distance of training that lookup is "
+            f"{share(beside.beyond)} off in the median, and the model {share(own.share.error)}."
+        )
     smaller = beside.ratio >= 1
     values = (beside.ratio, beside.low, beside.high)
     ratio, low, high = values if smaller else (1 / beside.ratio, 1 / beside.high, 1 / beside.low)
-    sentence = (
+    return (
         "Its mean error, in which no state counts above 100 %, is "
         f"{ratio:.3g} [{low:.3g}, {high:.3g}] times {'smaller' if smaller else 'larger'} than that "
-        f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)})."
+        f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)}).{beyond}"
     )
-    if not beside.decides:
-        sentence += (
-            " That lookup has the field right too: these orbits cannot tell a law from a table."
-        )
-    return sentence
-
-
-def _beyond(far: Examination) -> str:
-    """What it does outside the distances of training."""
-    parts = [
-        f"by {share(each.error)} {words}{' where it answers' if (each.answered or 0.0) < 1 else ''}"
-        for name, words in BEYOND.items()
-        if (each := far.outside.get(name)) is not None and each.error is not None
-    ]
-    if not parts:
-        silent = any((each.answered or 0.0) == 0 for each in far.outside.values())
-        return "Beyond these distances it does not answer." if silent else ""
-    counts = ", ".join(
-        f"{round(each.states * each.right)} of {each.states} within {share(RIGHT)}"
-        for each in far.outside.values()
-        if each.known and each.right is not None
-    )
-    return f"Beyond these distances it errs {' and '.join(parts)} (medians; {counts})."
 
 
 def _one_way(far: Examination) -> str:

@@ -73,8 +73,9 @@ class Thresholds:
     answered: float = 0.5
     """Smallest share of far states on which a model says anything; between the distances of these,
     no answer is a wrong one."""
-    lookup_ratio: float = 2.0
-    """Smallest ratio of the mean error of the best lookup of the same orbits to the model's own."""
+    field_ratio: float = 2.0
+    """Smallest ratio of the median error about the law to that about the field's own fit, for
+    another force."""
     field_error: float = 0.05
     """Largest median error, after a kick, of the field that another force is said to have."""
     field_size: float = 0.1

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 from orbits.forces import ForceLaw
-from orbits.printing import fixed, in_a_line, percent, plural, share
+from orbits.printing import fixed, in_a_line, interval, percent, plural, share
 from orbits.units import GM_SUN, ONE, parse_unit
 from symreg.formulas.compare import MATCHING, monomial_exponents
 from symreg.recovery.gates import failures
@@ -33,29 +33,6 @@ VERDICTS = {
     "different": "It is not {reference}.",
     "undecided": "Whether it is {reference} could not be decided in the time allowed.",
 }
-
-
-MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
-"""Beyond these an interval is written in powers of ten."""
-
-
-def interval(quantity: Quantity, spec: str | None = None) -> str:
-    """A value with its interval, all to as many decimals: `39.40 [38.35, 40.45]`.
-
-    Without a `spec` they have two digits of the half-width, if that can be written out, else five
-    of their own.
-    """
-    if quantity.value is None:
-        return "none"
-    low, high = quantity.low, quantity.high
-    if low is None or high is None:
-        return format(quantity.value, spec or ".5g")
-    if spec is None:
-        spec, half = ".5g", (high - low) / 2
-        if half > 0 and max(abs(low), abs(high)) < LARGEST_WRITTEN:
-            decimals = max(0, 1 - math.floor(math.log10(half)))
-            spec = f".{decimals}f" if decimals <= MOST_DECIMALS else spec
-    return f"{quantity.value:{spec}} [{low:{spec}}, {high:{spec}}]"
 
 
 def unit_of_constant(result: Recovery, law: ForceLaw | None) -> str:

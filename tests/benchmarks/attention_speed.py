@@ -31,8 +31,11 @@ def network(attention: str, context: int) -> nn.Module:
         d_model=D_MODEL,
         n_layers=N_LAYERS,
         n_heads=N_HEADS,
+        inputs="coordinates",
+        outputs="coordinates",
+        norm="layer",
     )
-    return Network(config, Scales(bodies=1, axes=2, position=1.0, target=1.0))
+    return Network(config, Scales.of_one(config))
 
 
 class Contestant:

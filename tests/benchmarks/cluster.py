@@ -30,6 +30,7 @@ STUDY = """
 name: cells
 question: are {cells} cells on a cluster those of one process?
 base: {{orbits: 8, samples: 24, steps: 20, context_length: 4, d_model: 8, n_layers: 1, n_heads: 1,
+  inputs: coordinates, outputs: coordinates, norm: layer, muon_lr: 0.02,
   exam_seed: 1, sources: [], controls: [], readouts: [evaluate], simulator: kepler}}
 grid: {{seed: {seeds}}}
 """

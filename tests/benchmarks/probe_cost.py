@@ -38,6 +38,7 @@ def main() -> None:
     train = orbits.generate(orbits=1000, simulator="kepler")
     held_out = orbits.generate(orbits=100, seed=1, simulator="kepler")
     options = {"d_model": 192, "n_layers": 2, "n_heads": 4, "batch_tokens": 256}
+    options |= {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"}
     model = worldmodel.train(train, context_length=32, steps=1, **options)
     print(f"{model.parameters} parameters")
     asked: list[tuple[str, dict[str, Any]]] = [

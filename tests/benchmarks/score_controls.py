@@ -26,7 +26,7 @@ from worldmodel.examiner.summary import Examination
 
 MEMORY = "parrot of the training orbits"
 EXPECTED = {
-    "injected": "Newtonian",
+    "injected": "law",
     "keplerian": "Keplerian",
     "parrot": "parrot",
     "untrained": "neither",
@@ -67,7 +67,8 @@ def world(context: int, seed: int, samples: int = 0) -> tuple[Any, Any, Any]:
     made = {"samples": samples, "law": "newton", "simulator": "kepler"}
     train = orbits.generate(orbits=400, seed=seed, **made)
     held_out = orbits.generate(orbits=60, seed=seed + 1_000_003, **made)
-    small = {"steps": 1, "d_model": 16, "n_heads": 2, "batch_tokens": 256}
+    small = {"steps": 1, "d_model": 16, "n_heads": 2, "batch_tokens": 256, "muon_lr": 0.02}
+    small |= {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"}
     return worldmodel.train(train, context_length=context, seed=seed, **small), train, held_out
 
 

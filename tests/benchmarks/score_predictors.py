@@ -3,8 +3,8 @@
     python tests/benchmarks/score_predictors.py OUT.jsonl FILE.py:NAME ... [--seed 0] [--law newton]
 
 Orbits, the injected law and the lookups are shared by all predictors of one law and context. The
-law is searched only if every other gate of a Newtonian model holds: without them it cannot be
-recovered. One line for each: kind, recovered, the gates that failed, and the numbers of far states.
+law is searched only if every other gate of the field holds: without them it cannot be recovered.
+One line for each: kind, recovered, the gates that failed, and the numbers of far states.
 """
 
 import argparse
@@ -23,10 +23,9 @@ import worldmodel
 from orbits.files import as_json, of_json
 from symreg.experiments.far_field import beside_lookups
 from symreg.experiments.verdict import (
-    NEWTONIAN,
+    OBEYS,
     RunEvidence,
     far_gates,
-    holds_field,
     model_gates,
     world_model_kind,
 )
@@ -35,7 +34,7 @@ from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.examiner.answers import Answers
 from worldmodel.examiner.summary import Examination
 
-LOOKUPS = ("nearest", "locally_linear", "spline")
+LOOKUPS = ("nearest", "locally_linear", "spline", "forest")
 DT = 0.008
 
 
@@ -85,26 +84,25 @@ def verdict(model, law: str, seed: int) -> dict:
     shared = beside(law, context, seed)
     far, own = examination(asked(model, law, seed, exam_seed=seed).to_dict())
     others = {n: examination(shared[n]) for n in LOOKUPS}
-    holds = {n: holds_field(each, THRESHOLDS) for n, (each, _) in others.items()}
     rows = min(len(errors) for _, errors in others.values())
     lookups = {n: errors[:rows] for n, (_, errors) in others.items()}
-    comparison = beside_lookups(own[:rows], lookups, holds)
+    comparison = beside_lookups(own[:rows], lookups)
     forces = asked(model, law, seed, "implied", states="kicked")
     orbit = asked(model, law, seed, "implied").metrics
     kick_r2 = forces.metrics["kick_r2"]
     sources = {"held-out orbits": orbit["r2"]}
     evidence = RunEvidence(orbit["r2"], kick_r2, orbit, sources, far, comparison)
-    beyond = far_gates(far, comparison, THRESHOLDS)
+    beyond = far_gates(far, THRESHOLDS)
     unsearched = SimpleNamespace(recovered=False, metrics=forces.metrics)
     law_itself = SimpleNamespace(recovered=False, metrics={"kick_r2": shared["kick_r2"]})
     kind = world_model_kind(unsearched, evidence, THRESHOLDS, law_itself)
     recovered, expression, gates = False, "", beyond
-    if kind.kind == NEWTONIAN:
+    if all(gate.passed for gate in kind.inside if gate.name != "law from kicked states"):
         kicked = symreg.recover(forces, seeds=2, seed=seed)
         kind = world_model_kind(kicked, evidence, THRESHOLDS)
         gates = model_gates(kicked, kick_r2, {}, THRESHOLDS, beyond)
-        recovered, expression = passed(gates) and kind.kind == NEWTONIAN, kicked.expression
-    failed = [f"{g.name}: {g.found}" for g in (*kind.newtonian, *gates) if g.passed is False]
+        recovered, expression = passed(gates) and kind.kind in OBEYS, kicked.expression
+    failed = [f"{g.name}: {g.found}" for g in (*kind.inside, *gates) if g.passed is False]
     return {
         "kind": kind.kind, "recovered": recovered, "expression": expression,
         "failed": list(dict.fromkeys(failed)), "kick": min(kick_r2.values()),
@@ -116,7 +114,8 @@ def verdict(model, law: str, seed: int) -> dict:
         "followed": far.followed,
         "parts": {name: [part.size, part.half_width] for name, part in far.parts.items()},
         "remainder": far.remainder, "unevenness": far.unevenness,
-        "outside": {name: each.error for name, each in far.outside.items()},
+        "holds_to": kind.holds_to,
+        "shells": {name: [each.share.error, each.share.right] for name, each in far.shells.items()},
     }  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from orbits.generation.generate import generate
 from worldmodel.config import TrainConfig
 from worldmodel.training import train
 
+NETWORK = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer", "muon_lr": 0.02}
+
 
 def last_speed(run):
     lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
@@ -31,7 +33,7 @@ def test_training_spends_its_time_in_the_model_streamed_or_not(tmp_path, context
     for turn in range(3):
         for stream in (False, True):
             run = tmp_path / f"{stream}-{turn}"
-            config = TrainConfig(steps=200, context_length=context_length, stream=stream)
+            config = TrainConfig(steps=200, context_length=context_length, stream=stream, **NETWORK)
             train(data, config, out=run)
             line = last_speed(run)
             speed.setdefault(stream, []).append(line["tokens_per_second"])

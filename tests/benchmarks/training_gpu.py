@@ -20,6 +20,7 @@ import worldmodel
 from worldmodel import training
 
 FIRST, LAST, PROFILED = 40, 140, 6
+NETWORK = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer", "muon_lr": 0.02}
 
 
 class MeasuredError(Exception):
@@ -48,7 +49,7 @@ def measured(data, kind: str) -> tuple[float, float, str]:
         worldmodel.train(
             data, attention=kind, steps=10_000, context_length=1024, d_model=384, n_layers=7,
             n_heads=6, batch_tokens=16_384, precision="bf16-mixed", evaluate_every=10_000,
-            progress=False,
+            progress=False, **NETWORK,
         )  # fmt: skip
     except MeasuredError:
         pass

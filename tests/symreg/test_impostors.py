@@ -10,7 +10,7 @@ import pytest
 
 import orbits
 import symreg
-from symreg.experiments.verdict import ANOTHER, KEPLERIAN, LOOKUP, NEITHER, NEWTONIAN
+from symreg.experiments.verdict import ANOTHER, KEPLERIAN, LAW, NEITHER, OBEYS
 from worldmodel.controls import lookups
 
 SMALL = {
@@ -83,16 +83,17 @@ def training(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_law_itself_is_newtonian(tmp_path):
+def test_the_law_itself_is_a_law_to_ten_times_the_distance(tmp_path):
     found = judged(Pushed(newton), out=tmp_path / "run")
     assert found.recovered
-    assert found.world_model.kind == NEWTONIAN
+    assert found.world_model.kind == LAW
+    assert found.world_model.holds_to == pytest.approx(10 * found.world_model.far.radius[1])
     assert found.numbers("far")["error"] < 0.01
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["thin_plate", "copied", "linear"])
-def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
+def test_a_lookup_holds_no_law(training, tmp_path, way):
     """Its orbits are others than the run's, which its rivals have."""
     interpolation = getattr(lookups, way)
     neighbours = {"copied": 1, "linear": 60, "thin_plate": 100}[way]
@@ -100,7 +101,7 @@ def test_a_lookup_is_as_a_lookup_would(training, tmp_path, way):
         lookups.Lookup(training[:60], 2, neighbours, interpolation), out=tmp_path / "run"
     )
     assert not found.recovered
-    assert found.world_model.kind in (LOOKUP, NEITHER)
+    assert found.world_model.kind == NEITHER
     if way != "copied":  # it passes the kick: both of its positions lie after it
         assert found.kicked.kick_r2["1"] > 0.9
         assert found.world_model.beside.ratio < 2
@@ -112,18 +113,18 @@ def test_another_force_is_told_as_such(name, tmp_path):
     found = judged(Pushed(NOT_NEWTON[name]), out=tmp_path / "run")
     assert not found.recovered
     assert found.world_model.kind == ANOTHER
-    failed = {gate.name for gate in found.world_model.newtonian if not gate.passed}
+    failed = {gate.name for gate in found.world_model.inside if not gate.passed}
     part = "along the velocity" if "drag" in name else "with the direction"
     assert f"no part {part}" in failed
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOT_NEWTON)
-def test_no_other_force_is_newtonian(name, tmp_path):
+def test_no_other_force_is_the_laws(name, tmp_path):
     found = judged(Pushed(NOT_NEWTON[name]), out=tmp_path / "run")
     assert not found.recovered
     # a drag that begins at 1 au is none of the parts that are fitted
-    assert found.world_model.kind in ((NEITHER, LOOKUP) if "outside" in name else (ANOTHER,)), (
+    assert found.world_model.kind in ((NEITHER,) if "outside" in name else (ANOTHER,)), (
         found.world_model
     )
 
@@ -159,15 +160,15 @@ def test_no_regression_on_triples_is_newtonian(kind, training, tmp_path):
 
     found = judged(Regression(None), out=tmp_path / "run")
     assert not found.recovered
-    assert found.world_model.kind != NEWTONIAN
+    assert found.world_model.kind not in OBEYS
 
 
 @pytest.mark.slow
-def test_the_law_at_a_coarse_step_is_newtonian(tmp_path):
+def test_the_law_at_a_coarse_step_is_a_law(tmp_path):
     """Second differences of coarse steps are not the acceleration; the injected law shows it."""
     dt = 0.016  # at twice that, two positions near 0.3 au lie on more than one orbit
     found = judged(Exact(dt), out=tmp_path / "run", dt=dt)
-    assert found.world_model.kind == NEWTONIAN
+    assert found.world_model.kind == LAW
     assert found.recovered
 
 
@@ -236,7 +237,7 @@ class Curve:
 def test_a_polynomial_of_time_is_not_keplerian(length, dt, tmp_path):
     found = judged(Curve(length), out=tmp_path / "run", dt=dt)
     assert not found.recovered
-    assert found.world_model.kind not in (NEWTONIAN, KEPLERIAN), found.world_model
+    assert found.world_model.kind not in (*OBEYS, KEPLERIAN), found.world_model
 
 
 @pytest.mark.slow
@@ -244,5 +245,5 @@ def test_a_force_that_turns_every_body_the_same_way_is_seen(tmp_path):
     found = judged(Pushed(lambda x, v: newton(x) + 0.1 * turned(newton(x))), out=tmp_path / "run")
     assert not found.recovered
     assert found.world_model.kind == ANOTHER
-    failed = {gate.name for gate in found.world_model.newtonian if not gate.passed}
+    failed = {gate.name for gate in found.world_model.inside if not gate.passed}
     assert "no part around the centre" in failed

@@ -11,7 +11,7 @@ from orbits.files import read_json
 from symreg import run
 from symreg.cli import main
 from symreg.experiments.config import RunConfig
-from symreg.experiments.verdict import NEWTONIAN
+from symreg.experiments.verdict import LAW
 
 SMALL = {
     "orbits": 40, "samples": 48, "simulator": "kepler", "held_out_orbits": 30, "search_seeds": 1,
@@ -117,7 +117,7 @@ def test_a_law_in_a_file_is_newtonian(mine, tmp_path):
     assert main(words) == 0
     verdict = read_json(out / "verdict.json")
     assert verdict["recovered"]
-    assert verdict["world_model"]["kind"] == NEWTONIAN
+    assert verdict["world_model"]["kind"] == LAW
     assert verdict["model"]["fingerprint"]
     assert verdict["controls"]["untrained"]["recovery"]["verdict"] == "different"
     # another model in the same file: what was read off the first is read again
@@ -136,7 +136,7 @@ def test_a_function_in_memory_is_newtonian(tmp_path):
         return following
 
     found = run(predictor=verlet, model_context=2, out=str(tmp_path / "run"), **SMALL)
-    assert found.world_model.kind == NEWTONIAN
+    assert found.world_model.kind == LAW
     assert found.configuration["model"].startswith("object:")
 
 

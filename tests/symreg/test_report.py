@@ -69,21 +69,21 @@ def test_a_run_leaves_everything_that_it_promises(run):
     law = kicked["recovery"]
     assert law["constant"].keys() >= {"value", "low", "high", "truth", "relative_error"}
     assert law["agreement"]["resamples"] == 100
-    assert verdict["sources"].keys() == {"orbit", "kicked", "planets"}
+    assert verdict["sources"].keys() == {"orbit", "kicked", "planets", "reach"}
     # a control of what passes
     assert law["nulls"].keys() == set()
     assert verdict["controls"]["injected"]["recovery"]["nulls"].keys() == {"permuted"}
     assert verdict["world_model"]["kind"] == "neither"
     controls = {"none", "injected", "untrained", "keplerian"}
-    lookups = {"nearest", "locally_linear", "spline"}
+    lookups = {"nearest", "locally_linear", "spline", "forest"}
     assert {name: set(by) for name, by in verdict["readouts"].items()} == {
-        "jacobian": controls, "far": controls | lookups
+        "jacobian": controls, "far": controls | lookups | {"power"}
     }  # fmt: skip
     assert verdict["world_model"]["beside"]["lookup"] in lookups
     assert verdict["world_model"]["limits"] is None  # of a refused model none is said
     assert verdict["readouts"]["jacobian"]["injected"]["locality"] > 0.99
     assert set(FIGURES) == {p.stem for p in (run / "figures").glob("*.png")}
-    assert len(verdict["seconds"]) == 28
+    assert len(verdict["seconds"]) == 32
 
 
 def test_a_run_is_read_back_as_it_was(run):
@@ -167,7 +167,7 @@ def test_a_network_that_was_hardly_trained_is_given_no_law_but_the_injected_trut
 def test_the_same_command_again_repeats_nothing(run, capsys):
     before = {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
     assert main(["run", "--out", str(run), *OPTIONS]) == 0
-    assert capsys.readouterr().err.count("there already") == 28
+    assert capsys.readouterr().err.count("there already") == 32
     assert before == {p: p.stat().st_mtime_ns for p in (run / "laws").iterdir()}
 
 
@@ -236,7 +236,7 @@ def test_every_number_of_the_verdict_stands_in_one_row(run):
     assert len({row.name for row in rows}) == len(rows)
     asked = [gate for row in rows for gate in row.by if gate is not None]
     kind = found.world_model
-    kinds = (kind.newtonian, kind.another, kind.keplerian, kind.parrot)
+    kinds = (kind.inside, kind.beyond, kind.another, kind.keplerian, kind.parrot)
     assert len(asked) == len(found.gates) + sum(map(len, kinds))
     assert len(rows) < len(asked)
 

@@ -10,8 +10,8 @@ from orbits.files import of_json, read_json
 from symreg.cli import main as symreg
 from symreg.experiments.verdict import (
     KEPLERIAN,
+    LAW,
     NEITHER,
-    NEWTONIAN,
     PARROT,
     RunEvidence,
     world_model_kind,
@@ -59,7 +59,7 @@ def evidence(world, control):
 @pytest.mark.parametrize(
     ("control", "kind"),
     [
-        ("injected", NEWTONIAN),
+        ("injected", LAW),
         ("keplerian", KEPLERIAN),
         ("parrot", PARROT),
         ("untrained", NEITHER),

@@ -56,7 +56,7 @@ class Toys:
         config.folder.mkdir(parents=True)
         config.write(config.folder)
         run = Run(
-            config.folder, "newton", True, "", WorldModelKind("Newtonian", (), ()), (),
+            config.folder, "newton", True, "", WorldModelKind("law", (), ()), (),
             {"kicked": StatesResult(LAW, 0.99, {"1": 0.98, "4": 0.99})}, {},
             {"linear": {"none": {"x": 0.5}}},
             {"model": 2.0, "forces/kicked.parquet": 1.0}, {"model": 1.5},
@@ -99,14 +99,14 @@ def toys(tmp_path, monkeypatch):
 def test_every_cell_runs_once_and_has_its_row(toys, capsys):
     assert toys.study() == 0
     assert sorted(toys.ran) == [0, 1, 2, 3]
-    assert capsys.readouterr().err.count("Newtonian, law recovered") == 4
+    assert capsys.readouterr().err.count("law, law recovered") == 4
     table = pd.read_parquet(toys.out / "results.parquet")
     pd.testing.assert_frame_equal(
         table, pd.read_csv(toys.out / "results.csv").convert_dtypes(), check_dtype=False
     )
     assert list(table["cell"]) == [f"seed={n}" for n in range(4)]
     row = table.iloc[0]
-    assert (row["status"], row["world_model"]) == ("done", "Newtonian")
+    assert (row["status"], row["world_model"]) == ("done", "law")
     assert (row["kicked.exponent"], row["kicked.exponent_low"]) == (-2.0, -2.1)
     assert (row["kicked.kick_r2_1"], row["linear.x"]) == (0.98, 0.5)
     assert (row["seconds"], row["seconds.model"]) == (3.0, 2.0)
@@ -182,7 +182,7 @@ def test_a_small_study_from_end_to_end(tmp_path):
     made = ["data/train.zarr", "model", "forces/kicked.parquet", "readouts/evaluate.json"]
     assert {f"seconds.{name}" for name in made} <= set(table.columns)
     verdict = read_json(out / "cells" / "context_length=4" / "verdict.json")
-    assert verdict["world_model"]["newtonian"]
+    assert verdict["world_model"]["inside"]
     page = (out / "report.html").read_text()
     assert 'id="figure-context"' in page
     assert "Does it run?" in page

@@ -53,14 +53,12 @@ def frame(**axes):
         error = (0.01 + 0.05 * left * context**0.4) * np.exp(0.05 * rng.random(len(table)))
         table["far.error"] = error
         table["kicked.kick_r2_1"] = 1 - table["far.error"] ** 2
-        table["world_model"] = np.where(table["far.error"] < 0.1, "Newtonian", "Keplerian")
+        table["world_model"] = np.where(table["far.error"] < 0.1, "law", "Keplerian")
     if "label" in table:
         knows = table["label"] == "knows"
         table["far.error"] = np.where(knows, 0.01, 0.6)
         table["model.size"] = np.where(knows, np.nan, np.geomspace(0.01, 0.5, len(table)))
-        table["world_model"] = np.where(
-            knows | (table["model.size"] < 0.02), "Newtonian", "neither"
-        )
+        table["world_model"] = np.where(knows | (table["model.size"] < 0.02), "law", "neither")
         table["recovered"] = knows
         table["kind_failed"] = np.where(knows, None, "far states")
     return table.convert_dtypes()
@@ -186,7 +184,7 @@ def test_cells_that_are_labelled_are_put_together_by_label():
     table = frame(**TABLES["calibration"])
     rows = answer_table(table, ["seed"])
     assert [row[:2] for row in rows[1:]] == [[name, "6"] for name in table["label"].unique()]
-    assert "Newtonian by label: at knows 6 of 6" in answer(table, ["seed"])
+    assert "The law by label: at knows 6 of 6" in answer(table, ["seed"])
 
 
 def test_the_figure_of_any_grid_has_a_line_for_each_setting_on_an_axis_that_the_data_fill():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbits import GM_SUN
+from orbits.estimates import Estimate
 from orbits.files import as_json, write_json
 from orbits.forces import known_law
 from orbits.whole_field import PARTS, FieldPart
@@ -17,7 +18,6 @@ from symreg.experiments.far_field import LookupComparison, beside_lookups, depar
 from symreg.experiments.result import judged
 from symreg.experiments.verdict import (
     ANOTHER,
-    BEATS,
     CELLS,
     CERTAIN,
     CLOSED_LOOP,
@@ -25,11 +25,12 @@ from symreg.experiments.verdict import (
     EVEN,
     FAMILIES,
     FAR,
+    FIELD,
     KEPLERIAN,
-    LOOKUP,
+    LAW,
     MEDIAN,
     NEITHER,
-    NEWTONIAN,
+    OBEYS,
     PARROT,
     PAST,
     UNREADABLE,
@@ -40,8 +41,9 @@ from symreg.experiments.verdict import (
 )
 from symreg.experiments.verdict_words import (
     ARCS,
+    FIELD_MEANS,
     KINDS,
-    NEWTONIAN_MEANS,
+    LAW_MEANS,
     READ,
     RECOVERED_MEANS,
     WEIGHTS,
@@ -55,6 +57,7 @@ from symreg.recovery.result import Agreement, Null, Quantity, Recovery
 from symreg.recovery.thresholds import Thresholds
 from symreg.recovery.words import PERMUTED
 from worldmodel.examiner.answers import Answers, Share
+from worldmodel.examiner.shells import Shell
 from worldmodel.examiner.states import DENSITY
 from worldmodel.examiner.summary import Examination, StateCell
 
@@ -101,7 +104,7 @@ def recovery(recovered=True, verdict="up_to_scale", gates=None, **changes):
 
 
 GOOD, KICKS = recovery(), {"1": 0.99, "4": 0.985}
-LAW, NO_LAW = recovery(), recovery(False, "different")
+FOUND, NO_LAW = recovery(), recovery(False, "different")
 CONTROLS = {"injected": recovery(), "untrained": recovery(False, "different")}
 
 
@@ -113,13 +116,28 @@ def cell(right, states=20):
     return StateCell(0.3, 0.8, 0.5, 1.0, "across", errors(0.03, right, states))
 
 
+def shell(low, high, right, readable=1.0, states=400):
+    slope = Estimate(-2.0, -2.01, -1.99)
+    return Shell(low, high, errors(0.02, right, states), readable, slope, -2.0)
+
+
+def beyond(**changed):
+    """An examination with other shells; None for one that was not asked."""
+    shells = {**RIGHT.shells, **changed}
+    return replace(RIGHT, shells={name: own for name, own in shells.items() if own is not None})
+
+
 RIGHT = Examination(
     seed=1, states=2000, answered=1.0, radius=(0.28, 2.93), closest=0.3, farthest=2.9,
     all=errors(0.01, 0.99, 2000), mean_error=0.015, size=1.0, anticlockwise=0.01, clockwise=0.01,
     families={"at rest": errors(0.005, 1.0), "unbound": errors(0.02, 0.95)},
     pasts={"one kick": errors(0.01, 0.98, 300), "linear": errors(0.01, 0.97, 300)},
     followed={"linear": 0.01}, rolled=errors(0.01, 0.99, 900), horizon=20,
-    outside={"closer": errors(0.3, 0.0), "farther": errors(0.2, 0.05)},
+    shells={
+        "half": shell(0.14, 0.28, 0.6, 0.4), "trained": shell(0.28, 2.93, 0.99),
+        "twice": shell(2.93, 5.86, 1.0), "fourfold": shell(5.86, 11.72, 0.97),
+        "tenfold": shell(11.72, 29.3, 0.5),
+    },
     cells=(cell(0.9), cell(0.5, 4)), field_right=0.99, field_error=0.02, kick_field_error=0.02,
     remainder=0.04, unevenness=0.01,
     parts={name: FieldPart(0.004, 0.004) for name in ("strength", "exponent", "curvature", *PARTS)},
@@ -138,9 +156,8 @@ def part(name, size, half_width=0.004, far=RIGHT):
     return replace(far, parts={**far.parts, name: FieldPart(size, half_width)})
 
 
-def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=RIGHT, beside=BETTER):
-    beyond = far_gates(far, beside, thresholds)
-    gates = model_gates(kicked, kicks, controls, thresholds, beyond)
+def failed(kicked=GOOD, kicks=KICKS, controls=CONTROLS, thresholds=T, far=RIGHT):
+    gates = model_gates(kicked, kicks, controls, thresholds, far_gates(far, thresholds))
     return [gate.name for gate in gates if not gate.passed]
 
 
@@ -156,11 +173,11 @@ def words(found):
 
 def test_good_evidence_passes_every_gate():
     assert failed() == []
-    gates = model_gates(GOOD, KICKS, CONTROLS, T, far_gates(RIGHT, BETTER, T))
+    gates = model_gates(GOOD, KICKS, CONTROLS, T, far_gates(RIGHT, T))
     said = about_the_law("newton", gates)
     assert "is not found in permuted targets or an untrained network" in said
     assert "but is when the true law is injected" in said
-    alone = model_gates(GOOD, KICKS, {}, T, far_gates(RIGHT, BETTER, T))
+    alone = model_gates(GOOD, KICKS, {}, T, far_gates(RIGHT, T))
     assert "untrained" not in about_the_law("newton", alone)
 
 
@@ -196,12 +213,12 @@ def test_controls_that_answer_wrongly_fail():
     assert failed(controls=CONTROLS | {"untrained": recovery()}) == ["untrained network"]
     blind = CONTROLS | {"injected": recovery(False, "different")}
     assert failed(controls=blind) == ["true law injected"]
-    gates = model_gates(GOOD, KICKS, blind, T, far_gates(RIGHT, BETTER, T))
+    gates = model_gates(GOOD, KICKS, blind, T, far_gates(RIGHT, T))
     assert about_the_law("newton", gates).startswith("No conclusion")
 
 
-def kind(orbit, first, fourth, law=LAW, far=None, beside=BETTER, orbit_metrics=None, injected=None,
-         **more):  # fmt: skip
+def kind(orbit, first, fourth, law=FOUND, far=None, beside=BETTER, orbit_metrics=None,
+         injected=None, **more):  # fmt: skip
     """The world-model score; far states are right where the kick is, unless said."""
     good = (first or -1) >= 0.9 and (fourth or -1) >= 0.9
     found = RunEvidence(
@@ -211,28 +228,23 @@ def kind(orbit, first, fourth, law=LAW, far=None, beside=BETTER, orbit_metrics=N
     return world_model_kind(law, found, T, injected)
 
 
-@pytest.mark.parametrize("off", [ANOTHER, LOOKUP, NEITHER])
+@pytest.mark.parametrize("off", [ANOTHER, NEITHER])
 def test_answers_too_coarse_for_the_law_itself_cannot_be_read(off):
     """1e-3 au where the force moves a body by 2.5e-3 au: rounding is a sixth of it."""
-    fields = {
-        ANOTHER: (part("exponent", 0.2), BETTER), LOOKUP: (RIGHT, WORSE), NEITHER: (LOST, BETTER),
-    }  # fmt: skip
-    far, beside = fields[off]
+    far = {ANOTHER: part("exponent", 0.2), NEITHER: LOST}[off]
     metrics = {ANOTHER: replace(far, all=errors(0.2, 0.1, 2000))}.get(off, far)
-    assert kind(0.99, 0.99, 0.99, NO_LAW, far=metrics, beside=beside).kind == off
+    assert kind(0.99, 0.99, 0.99, NO_LAW, far=metrics).kind == off
     coarse = {"grain": 1e-3, "pull": 2.5e-3}
-    found = kind(
-        0.99, 0.99, 0.99, NO_LAW, far=replace(metrics, rounding=0.16, **coarse), beside=beside
-    )
+    found = kind(0.99, 0.99, 0.99, NO_LAW, far=replace(metrics, rounding=0.16, **coarse))
     assert found.kind == UNREADABLE
     assert "the law itself would be off" in about_the_kind(found, "newton")[0]
     fine = replace(metrics, rounding=0.02, **coarse)
-    assert kind(0.99, 0.99, 0.99, NO_LAW, far=fine, beside=beside).kind == off
+    assert kind(0.99, 0.99, 0.99, NO_LAW, far=fine).kind == off
     words = about_rounding(replace(RIGHT, rounding=0.16, **coarse))
     assert "rounded to 0.001 au" in words
     assert "by 0.0025 au in a step" in words
     # what passes in spite of it is not taken away
-    assert kind(0.99, 0.99, 0.99, far=replace(RIGHT, rounding=0.16, **coarse)).kind == NEWTONIAN
+    assert kind(0.99, 0.99, 0.99, far=replace(RIGHT, rounding=0.16, **coarse)).kind == LAW
 
 
 @pytest.mark.parametrize(
@@ -265,16 +277,16 @@ def test_answers_too_coarse_for_the_law_itself_cannot_be_read(off):
 )  # fmt: skip
 def test_each_gate_on_far_states_alone_says_no(far, gates):
     assert failed(far=far) == gates
-    assert (kind(0.99, 0.99, 0.99, far=far).kind == NEWTONIAN) == (not gates)
+    assert (kind(0.99, 0.99, 0.99, far=far).kind in OBEYS) == (not gates)
 
 
 def test_what_was_not_measured_on_far_states_is_no_pass():
-    assert failed(far=None, beside=None) == [FAR]
+    assert failed(far=None) == [FAR]
 
 
-def test_what_another_set_of_states_contradicts_is_not_newtonian():
+def test_what_another_set_of_states_contradicts_is_no_field():
     """No source in a report may contradict its verdict."""
-    assert kind(0.99, 0.99, 0.99, sources={"held-out orbits": 0.99}).kind == NEWTONIAN
+    assert kind(0.99, 0.99, 0.99, sources={"held-out orbits": 0.99}).kind == LAW
     assert kind(0.99, 0.99, 0.99, sources={"held-out orbits": 0.0}).kind == NEITHER
     assert kind(0.99, 0.99, 0.99, sources={"real planets": None}).kind == NEITHER
 
@@ -295,19 +307,64 @@ def test_the_past_that_is_obeyed_is_named():
     assert "behind one under the law a quarter stronger it obeys that force" in said
 
 
-def test_the_page_defines_newtonian_and_recovered_in_the_same_sentence_as_the_report():
+def test_the_page_defines_field_law_and_recovered_in_the_same_sentences_as_the_report():
     page = (Path(__file__).parents[2] / "notebooks" / "explanation" / "gates.md").read_text("utf-8")
-    for sentence in (NEWTONIAN_MEANS, RECOVERED_MEANS):
+    for sentence in (FIELD_MEANS, LAW_MEANS, RECOVERED_MEANS):
         assert sentence in " ".join(page.split())
         assert sentence in KINDS
 
 
-def test_a_field_is_told_from_a_lookup_and_from_another_force():
-    assert kind(0.99, 0.99, 0.99).kind == NEWTONIAN
-    assert failed(beside=WORSE) == [BEATS]
-    assert kind(0.99, 0.99, 0.99, beside=WORSE).kind == LOOKUP
-    assert kind(0.99, 0.99, 0.99, far=LOST, beside=WORSE).kind == LOOKUP
-    assert kind(0.99, 0.99, 0.99, far=LOST).kind == NEITHER
+@pytest.mark.parametrize(
+    ("far", "expected", "holds_to", "said"),
+    [
+        (RIGHT, LAW, 11.72, "holds Newton's law out to 11.7 au, 4 times as far"),
+        (beyond(tenfold=shell(11.72, 29.3, 1.0)), LAW, 29.3, "out to 29.3 au, 10 times as far"),
+        # broken once, whatever follows
+        (beyond(twice=shell(2.93, 5.86, 0.9)), FIELD, 2.93,
+         "has Newton's force where it was trained (0.28 to 2.93 au), and no law: up to twice the "
+         "farthest it is 2 % off in the median, and within 10 % on 90 % of the states"),
+        (beyond(fourfold=shell(5.86, 11.72, 0.9), tenfold=shell(11.72, 29.3, 1.0)), LAW, 5.86,
+         "Farther out, up to 4 times the farthest it is 2 % off in the median"),
+        # the share is enough, and the states are too few to be sure of 90 %
+        (beyond(twice=shell(2.93, 5.86, 0.96, states=25)), FIELD, 2.93, "no law"),
+        (beyond(twice=shell(2.93, 5.86, 0.96, states=200)), LAW, 11.72, "out to 11.7 au"),
+        # where the law itself cannot be read, nothing is said of the model
+        (beyond(twice=shell(2.93, 5.86, 0.1, readable=0.9)), FIELD, 2.93,
+         "no law: up to twice the farthest, the law itself can be read on 90 % of the states"),
+        (beyond(fourfold=shell(5.86, 11.72, 1.0, readable=0.0)), LAW, 5.86,
+         "Farther out, up to 4 times the farthest, the law itself can be read on 0 %"),
+        (replace(RIGHT, shells={}), FIELD, 2.93, "no law: beyond, nothing was asked"),
+        # a shell farther in does not count
+        (beyond(half=shell(0.14, 0.28, 0.0)), LAW, 11.72, "out to 11.7 au"),
+    ],
+)  # fmt: skip
+def test_a_law_is_a_field_that_holds_beyond(far, expected, holds_to, said):
+    found = kind(0.99, 0.99, 0.99, far=far)
+    assert (found.kind, found.holds_to) == (expected, holds_to)
+    assert said in words(found)
+    assert failed(far=far) == []  # recovered is what has the field
+    lost = kind(0.99, 0.99, 0.99, far=replace(LOST, shells=far.shells))
+    assert lost.kind == NEITHER
+    assert lost.holds_to is None
+
+
+def test_the_best_lookup_stands_beside_the_model_beyond_training_too():
+    said = words(kind(0.99, 0.99, 0.99, beside=replace(WORSE, beyond=4.2)))
+    assert "1.11 [1, 1.25] times larger than that of the best lookup" in said
+    assert (
+        "Up to twice the farthest distance of training that lookup is 420 % off in the median, and "
+        "the model 2 %."
+    ) in said
+    assert "that lookup is" not in words(kind(0.99, 0.99, 0.99, beside=WORSE))
+
+
+@pytest.mark.parametrize("beside", [BETTER, WORSE, None])
+def test_no_lookup_takes_a_verdict_away(beside):
+    assert kind(0.99, 0.99, 0.99, beside=beside).kind == LAW
+    assert kind(0.99, 0.99, 0.99, far=LOST, beside=beside).kind == NEITHER
+
+
+def test_a_field_is_told_from_another_force():
     dragged = replace(part("drag", 0.1), all=errors(0.1, 0.5, 2000))
     assert kind(0.99, 0.99, 0.99, far=dragged).kind == ANOTHER
     # as far from its own fit as from the law: the law, with errors
@@ -318,28 +375,18 @@ def test_a_field_is_told_from_a_lookup_and_from_another_force():
     assert kind(0.99, 0.99, 0.99, far=replace(RIGHT, rolled=errors(0.9, 0.0))).kind == NEITHER
 
 
-def test_where_the_lookup_holds_the_field_the_rest_decides():
-    same = replace(WORSE, decides=False)
-    found = kind(0.99, 0.99, 0.99, beside=same)
-    assert found.kind == NEWTONIAN
-    assert failed(beside=same) == []
-    assert "cannot tell a law from a table" in words(found)
-
-
 def test_the_ratio_is_of_the_best_lookup_and_has_an_interval():
     random = np.random.default_rng(0)
     model, table = 0.01 * random.random(400), 0.1 * random.random(400)
     model[:9] = np.nan  # where it does not answer nobody is compared
-    found = beside_lookups(
-        model, {"spline": table, "nearest": 3 * table}, {"spline": False, "nearest": False}
-    )
+    found = beside_lookups(model, {"spline": table, "nearest": 3 * table})
     assert found.lookup == "spline"
     assert found.low < found.ratio < found.high
     assert found.ratio == pytest.approx(10, rel=0.1)
     assert found.low > 8
-    wild = beside_lookups(model, {"spline": 1e6 * table}, {"spline": False})
+    wild = beside_lookups(model, {"spline": 1e6 * table})
     assert wild.mean_error <= 1  # no state counts more
-    assert beside_lookups(model, {}, {}) is None
+    assert beside_lookups(model, {}) is None
 
 
 def test_limits_lie_on_both_sides_of_a_models_own_bias():
@@ -379,7 +426,7 @@ def table(x, v, factor):
     gm, rows = np.full(len(x), GM_SUN), len(x)
     true = known_law("newton").acceleration(x, gm)
     names = np.full(rows, DENSITY), np.full(rows, "the law's own")
-    numbers = np.zeros(rows, int), np.arange(rows), np.zeros(rows, bool), np.zeros(rows)
+    numbers = np.zeros(rows, int), np.arange(rows), np.zeros(rows, bool), *np.zeros((2, rows))
     return Answers(x, v, gm, true, true * np.reshape(factor, (-1, 1)), *names, *numbers)
 
 
@@ -400,23 +447,23 @@ def test_a_keplerian_model_errs_as_an_ellipse_does():
 @pytest.mark.parametrize(
     ("evidence", "expected"),
     [
-        ((0.999, 0.99, 0.99), NEWTONIAN),
-        ((0.5, 0.99, 0.99), NEWTONIAN),  # kicked states decide, not the training distribution
+        ((0.999, 0.99, 0.99), LAW),
+        ((0.5, 0.99, 0.99), LAW),  # kicked states decide, not the training distribution
         ((0.999, -2.8, -0.4, NO_LAW), KEPLERIAN),
-        ((0.999, -2.8, -0.4, LAW), KEPLERIAN),
+        ((0.999, -2.8, -0.4, FOUND), KEPLERIAN),
         ((0.79, -2.8, -0.4, NO_LAW), NEITHER),  # poor on undisturbed orbits already
         ((0.81, -2.8, -0.4, NO_LAW), KEPLERIAN),
         ((0.978, -1.34, 0.97, NO_LAW), NEITHER),  # lost for three steps: its memory is short
         ((0.978, -1.34, 0.89, NO_LAW), KEPLERIAN),
         ((0.999, 0.5, -0.4, NO_LAW), KEPLERIAN),
         ((0.999, 0.51, -0.4, NO_LAW), NEITHER),  # after the kick it is half right at once
-        ((0.999, 0.9, 0.9), NEWTONIAN),
+        ((0.999, 0.9, 0.9), LAW),
         ((0.999, 0.89, 0.99), NEITHER),
         ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
         ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
         ((0.999, 0.99, 0.99, NO_LAW), NEITHER),  # the field is the law's, its formula is not
         ((0.999, 0.99, 0.3), NEITHER),
-        ((None, 0.99, 0.99), NEWTONIAN),
+        ((None, 0.99, 0.99), LAW),
         ((None, -2.8, -0.4), NEITHER),
     ],
 )
@@ -430,7 +477,7 @@ def test_a_short_memory_is_told_from_an_ellipse():
 
 
 def test_a_law_that_is_not_found_in_its_own_states_is_not_asked_of_the_model():
-    for injected, expected in ((None, NEITHER), (LAW, NEITHER), (NO_LAW, NEWTONIAN)):
+    for injected, expected in ((None, NEITHER), (FOUND, NEITHER), (NO_LAW, LAW)):
         found = kind(0.9999, 0.999, 0.999, NO_LAW, injected=injected)
         assert found.kind == expected
     assert kind(0.9999, -2, -1, NO_LAW, injected=NO_LAW).kind == KEPLERIAN
@@ -484,20 +531,20 @@ def test_the_copier_that_a_model_is_likest_to_stands_beside_it():
     )
 
 
-def test_a_kick_that_was_not_measured_makes_nobody_newtonian():
+def test_a_kick_that_was_not_measured_makes_nobody_lawful():
     for kicks in ({}, {"1": None}, {"1": 0.99, "4": None}):
-        assert world_model_kind(LAW, RunEvidence(0.999, kicks, {}, far=RIGHT), T).kind == NEITHER
+        assert world_model_kind(FOUND, RunEvidence(0.999, kicks, {}, far=RIGHT), T).kind == NEITHER
 
 
 @given(
     orbit=st.floats(-100, 1), first=st.floats(-100, 1), fourth=st.floats(-100, 1),
-    law=st.sampled_from([LAW, NO_LAW]),
+    law=st.sampled_from([FOUND, NO_LAW]),
 )  # fmt: skip
 def test_the_gates_beside_the_word_explain_it(orbit, first, fourth, law):
     found = kind(orbit, first, fourth, law)
-    newtonian = [gate.passed for gate in found.newtonian if gate.passed is not None]
+    inside = [gate.passed for gate in found.inside]
     keplerian = [gate.passed for gate in found.keplerian if gate.passed is not None]
-    assert (found.kind == NEWTONIAN) == all(newtonian)
+    assert (found.kind in OBEYS) == all(inside)
     assert (found.kind == KEPLERIAN) == all(keplerian)
     assert words(found)
 
@@ -521,8 +568,9 @@ def assembled(folder, law="newton", readouts=(), **laws):
     )  # fmt: skip
     for name, found in laws.items():
         found.write(folder / "laws" / f"{name}.json")
+    laws["kicked"].write(folder / "laws" / "reach.json")
     for key in config.keys("far"):
-        told = (LOST, 0.5) if key.control in config.lookups else (RIGHT, 1.01)
+        told = (LOST, 0.5) if key.control in config.references else (RIGHT, 1.01)
         write_json(folder / "readouts" / f"{key}.json", reading(*told))
     return judged(config, folder, {})
 

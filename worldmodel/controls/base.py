@@ -42,6 +42,8 @@ class Control:
     needs_law: bool = False
     """Whether the law that moves the data must be known."""
     remembers: bool = False
-    """Whether it looks up the training orbits, which must be known."""
+    """Whether it is fitted to the training orbits, which must be known."""
+    lookup: bool = False
+    """Whether it interpolates them, and holds no law: a verdict puts the model beside it."""
     most_bodies: int | None = None
     """Visible bodies whose motion it knows; None: any number."""

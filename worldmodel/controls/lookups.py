@@ -1,12 +1,14 @@
-"""Lookups: what came next in the training orbits, by three ways of interpolation.
+"""Lookups: what came next in the training orbits, by several ways of interpolation.
 
-They hold no law. They compare the last two positions, which hold the whole state of a second-order
-motion, with every pair of the training orbits, in the frame that turns with the body: distance from
-the centre, and the last step along and across it. What is interpolated is the second difference,
-the acceleration itself. Both choices make them as strong as a table can be: in the frame of the
-data, or with displacements, they err several times as much.
+They hold no law, and the field of one where they have enough triples: beyond the distances of
+training they fail. They compare the last two positions, which hold the whole state of a second-
+order motion, with every pair of the training orbits, in the frame that turns with the body:
+distance from the centre, and the last step along and across it. What is interpolated is the second
+difference, the acceleration itself. Both choices make them as strong as a table can be: in the
+frame of the data, or with displacements, they err several times as much.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -68,15 +70,52 @@ def _kernel(squares: np.ndarray) -> np.ndarray:
     return 0.5 * squares * np.log(np.maximum(squares, TINY))
 
 
-class Lookup:
-    """What followed the most similar training triples.
+class OfTriples(ABC):
+    """A second difference for every pair of positions, from those of training triples.
 
     Args:
         memory: (orbit, time, axis) positions of the training orbits, au.
         context_length: positions before the first prediction, like the model's.
+        most: triples remembered, evenly spread if there are more.
+
+    Attributes:
+        places: (triple, 3) distance from the centre, and the last step along and across it, au.
+        bends: (triple, axis) second difference in the frame that turns with the body, au.
+    """
+
+    def __init__(
+        self, memory: Float[np.ndarray, "orbit time axis"], context_length: int, most: int
+    ) -> None:
+        triples = stretches(memory, PAIR + 1)
+        triples = triples[:: max(1, -(-len(triples) // most))].astype(np.float64)
+        self.context_length = max(context_length, PAIR)
+        self.places, frame = _in_frame(triples[:, :PAIR])
+        bends = triples[:, 2] - 2 * triples[:, 1] + triples[:, 0]
+        self.bends = np.einsum("dna,na->nd", frame, bends)
+
+    def predict(
+        self, positions: Float[np.ndarray, "orbit time axis"]
+    ) -> Float[np.ndarray, "orbit time axis"]:
+        """The next position after every time, au; NaN where the context is not full."""
+        return by_windows(positions, self.context_length, self._following)
+
+    def _following(self, contexts: np.ndarray) -> np.ndarray:
+        last = contexts[:, -PAIR:]
+        places, frame = _in_frame(last)
+        bend = np.einsum("dna,nd->na", frame, self.bend(places))
+        return 2 * last[:, 1] - last[:, 0] + bend
+
+    @abstractmethod
+    def bend(self, places: Float[np.ndarray, "state place"]) -> Float[np.ndarray, "state axis"]:
+        """Second differences at these places, in the frame that turns, au."""
+
+
+class Lookup(OfTriples):
+    """What followed the most similar training triples.
+
+    Args:
         neighbours: training triples that are interpolated.
         interpolation: from them to the second difference asked for.
-        most: triples remembered, evenly spread if there are more.
     """
 
     def __init__(
@@ -89,38 +128,43 @@ class Lookup:
     ) -> None:
         from scipy.spatial import cKDTree
 
-        triples = stretches(memory, PAIR + 1)
-        triples = triples[:: max(1, -(-len(triples) // most))].astype(np.float64)
-        self.context_length = max(context_length, PAIR)
-        self.neighbours = min(neighbours, len(triples))
+        super().__init__(memory, context_length, most)
+        self.neighbours = min(neighbours, len(self.places))
         self.interpolation = interpolation
-        places, frame = _in_frame(triples[:, :PAIR])
-        self.scale = places.std(axis=0) + TINY
-        self.places = places / self.scale
-        bend = triples[:, 2] - 2 * triples[:, 1] + triples[:, 0]
-        self.bend = np.einsum("dna,na->nd", frame, bend)
-        self.tree = cKDTree(self.places)
+        self.scale = self.places.std(axis=0) + TINY
+        self.tree = cKDTree(self.places / self.scale)
 
-    def predict(
-        self, positions: Float[np.ndarray, "orbit time axis"]
-    ) -> Float[np.ndarray, "orbit time axis"]:
-        """The next position after every time, au; NaN where the context is not full."""
-        return by_windows(positions, self.context_length, self._following)
-
-    def _following(self, contexts: np.ndarray) -> np.ndarray:
-        last = contexts[:, -PAIR:]
-        places, frame = _in_frame(last)
+    def bend(self, places: Float[np.ndarray, "state place"]) -> Float[np.ndarray, "state axis"]:
         at_once = 256  # the systems of a spline of 100 points take 20 MB
-        parts = [
-            self._bend(places[start : start + at_once] / self.scale)
-            for start in range(0, len(places) or 1, at_once)
-        ]
-        bend = np.einsum("dna,nd->na", frame, np.concatenate(parts))
-        return 2 * last[:, 1] - last[:, 0] + bend
+        starts = range(0, len(places) or 1, at_once)
+        parts = [self._bend(places[start : start + at_once] / self.scale) for start in starts]
+        return np.concatenate(parts)
 
     def _bend(self, places: np.ndarray) -> np.ndarray:
         near = self.tree.query(places, range(1, self.neighbours + 1))[1]
-        return self.interpolation(self.places[near] - places[:, None], self.bend[near])
+        return self.interpolation(self.tree.data[near] - places[:, None], self.bends[near])
+
+
+class Forest(OfTriples):
+    """A random forest of the training triples.
+
+    Source: Breiman, Machine Learning 45, 5 (2001), as in scikit-learn.
+    """
+
+    def __init__(
+        self,
+        memory: Float[np.ndarray, "orbit time axis"],
+        context_length: int,
+        trees: int = 30,
+        most: int = 60_000,
+    ) -> None:
+        from sklearn.ensemble import RandomForestRegressor
+
+        super().__init__(memory, context_length, most)
+        self.forest = RandomForestRegressor(trees, random_state=0).fit(self.places, self.bends)
+
+    def bend(self, places: Float[np.ndarray, "state place"]) -> Float[np.ndarray, "state axis"]:
+        return self.forest.predict(places) if len(places) else np.zeros((0, self.bends.shape[1]))
 
 
 def _in_frame(
@@ -135,27 +179,29 @@ def _in_frame(
 
 
 def _control(
-    name: str, what: str, label: str, color: str, neighbours: int, interpolation: Interpolation
-) -> Control:
+    name: str, what: str, label: str, color: str,
+    lookup: Callable[[np.ndarray, int], OfTriples],
+) -> Control:  # fmt: skip
     return Control(
         name, what, label, color,
-        must="A model that holds a law beats it: it is right where its orbits have been.",
-        predictor=lambda model, law, memory: Lookup(
-            memory(), model.context_length, neighbours, interpolation
-        ),
-        remembers=True,
+        must="It may be right where its orbits have been, and must be wrong beyond.",
+        predictor=lambda model, law, memory: lookup(memory(), model.context_length),
+        remembers=True, lookup=True,
     )  # fmt: skip
 
 
 nearest = _control(
     "nearest", "the second difference of the most similar training triple", "nearest triple",
-    CYCLE[0], 1, copied,
+    CYCLE[0], lambda memory, length: Lookup(memory, length, 1, copied),
 )  # fmt: skip
 locally_linear = _control(
     "locally_linear", "a linear function through the 60 most similar training triples",
-    "locally linear lookup", CYCLE[2], 60, linear,
+    "locally linear lookup", CYCLE[2], lambda memory, length: Lookup(memory, length, 60, linear),
 )  # fmt: skip
 spline = _control(
     "spline", "a thin-plate spline through the 100 most similar training triples",
-    "spline lookup", CYCLE[5], 100, thin_plate,
+    "spline lookup", CYCLE[5], lambda memory, length: Lookup(memory, length, 100, thin_plate),
 )  # fmt: skip
+forest = _control(
+    "forest", "a random forest of the training triples", "random forest", CYCLE[3], Forest
+)

@@ -25,6 +25,7 @@ from worldmodel.examiner.questions import (
     implied,
     inside,
     questions_of,
+    stepping,
 )
 from worldmodel.examiner.states import DENSITY, World
 from worldmodel.grain import rounding_error
@@ -85,6 +86,8 @@ class Answers(Rows):
     visitor: (row,) whether the context begins outside the distances of training.
     rounding: (row,) error of the predicted position by the grid that the answers lie on, au; 0 if
         they lie on none.
+    stepping: (row,) by how much the law's own acceleration depends on the rule of integration, as a
+        share of its size.
     """
 
     position: Float[np.ndarray, "row axis"]
@@ -98,6 +101,7 @@ class Answers(Rows):
     orbit: np.ndarray
     visitor: Bool[np.ndarray, " row"]
     rounding: Float[np.ndarray, " row"]
+    stepping: Float[np.ndarray, " row"]
 
     @classmethod
     def of(cls, columns: Mapping[str, Any]) -> "Answers":
@@ -242,8 +246,8 @@ def _rows(world: World, questions: Questions, answers: np.ndarray, as_flow: bool
     visitor = ((r < world.radius[0]) | (r > world.radius[1])).any(axis=1)
     columns = (questions.gm, questions.true, implied(world, questions, answers, as_flow))
     named = (questions.family, questions.past, questions.step, questions.orbit, visitor)
-    coarse = rounding_error(answers, questions.context[:, -1])
-    return Answers(questions.context[:, -1], questions.velocity, *columns, *named, coarse)
+    coarse = rounding_error(answers, questions.context[:, -1]), stepping(world, questions)
+    return Answers(questions.context[:, -1], questions.velocity, *columns, *named, *coarse)
 
 
 def _rolled(

@@ -17,9 +17,11 @@ from worldmodel.rows import Rows
 BAND, WIDTH = 0.1, 4
 """Share of the questions asked in batches of one size within a factor of four, from one on; the
 rest are asked in one large batch. Who fails in one such range fails on more than 5 % of states."""
-OUTSIDE = 1.5
-"""Times as close, and as far, as any training orbit: states outside, separately."""
-CLOSER, FARTHER = "closer", "farther"
+CLOSER = 0.5
+"""The innermost shell begins at so much of the nearest distance of training."""
+FARTHER = {"twice": 2.0, "fourfold": 4.0, "tenfold": 10.0}
+"""Shells beyond the farthest end at so many times of it, each where the next begins."""
+HALF = "half"
 ORBITS, AGAIN, ROLLED = "orbits of data", "asked again at the end", "own predictions"
 
 
@@ -103,8 +105,8 @@ class Counts:
     """Of every other family."""
     past: int = 300
     """Behind every other past."""
-    outside: int = 100
-    """Closer, and farther, than any training orbit."""
+    shell: int = 400
+    """In every shell closer, and farther, than any training orbit."""
     orbits: int = 200
     """Of orbits as in the data file."""
     again: int = 64
@@ -114,9 +116,19 @@ class Counts:
     data file each."""
 
     @classmethod
-    def of_density(cls, states: int) -> "Counts":
-        """States of the density alone."""
-        return cls(states, 0, 0, 0, 0, 0, 0)
+    def of_states(cls, states: int) -> "Counts":
+        """States of the density and of the shells alone."""
+        return cls(states, family=0, past=0, orbits=0, again=0, rolled=0)
+
+
+def ends_of_shells(radius: tuple[float, float]) -> dict[str, tuple[float, float]]:
+    """Distances between which the shells outside those of training lie, au."""
+    near, far = radius
+    ends, start = {HALF: (CLOSER * near, near)}, far
+    for name, times in FARTHER.items():
+        ends[name] = (start, times * far)
+        start = times * far
+    return ends
 
 
 def questions_of(
@@ -156,16 +168,13 @@ def questions_of(
             if PASTS[past].kicks <= length - 2:
                 states = drawn(world, {DENSITY: counts.past}, random(10 + number))
                 parts.append(behind_of(states, past, 30 + number))
-    if counts.outside and world.mass is None:
-        near, far = world.radius
-        for number, (name, radius) in enumerate(
-            {CLOSER: (near / OUTSIDE, near), FARTHER: (far, far * OUTSIDE)}.items()
-        ):
-            states = drawn(world, {DENSITY: counts.outside}, random(50 + number), radius)
+    for number, (name, ends) in enumerate(ends_of_shells(world.radius).items()):
+        if counts.shell:
+            states = drawn(world, {DENSITY: counts.shell}, random(50 + number), ends)
             beyond = behind_of(states.called(name), OWN, 60 + number)
-            if name == CLOSER:  # from farther in it would be yet another question
+            if name == HALF:  # from farther in it would be yet another question
                 r = np.linalg.norm(beyond.context, axis=2)
-                beyond = beyond.some((r >= radius[0]).all(axis=1))
+                beyond = beyond.some((r >= ends[0]).all(axis=1))
             parts.append(beyond)
     if counts.orbits and orbits:
         parts.append(_of_data(world, orbits, length, counts.orbits, random(70)))
@@ -247,6 +256,15 @@ def implied(
         return np.asarray(questions.true + (answers - questions.following) / world.dt**2)
     here, before = questions.context[:, -1], questions.context[:, -2]
     return np.asarray((answers - 2 * here + before) / world.dt**2)
+
+
+def stepping(world: World, questions: Questions) -> Float[np.ndarray, " question"]:
+    """By how much the law's acceleration is off where Störmer's rule stands for its flow, or the
+    reverse, as a share of its size."""
+    as_rule = implied(world, questions, questions.following, as_flow=False)
+    return np.asarray(
+        np.linalg.norm(as_rule - questions.true, axis=1) / np.linalg.norm(questions.true, axis=1)
+    )
 
 
 def inside(world: World, questions: Questions) -> Bool[np.ndarray, " question"]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orbits.printing import percent
+from orbits.estimates import Estimate
+from orbits.printing import interval, number, percent
 from orbits.whole_field import FieldPart, Terms, WholeField, fitted_field
 from worldmodel.examiner.answers import RIGHT, Answers, Share
 from worldmodel.examiner.pasts import FOREIGN, OWN, PASTS
-from worldmodel.examiner.questions import AGAIN, CLOSER, FARTHER, ORBITS, ROLLED
+from worldmodel.examiner.questions import AGAIN, ORBITS, ROLLED
+from worldmodel.examiner.shells import WORDS, Shell, shells_of
 from worldmodel.examiner.states import DENSITY, FAMILIES, World
 
 SPEEDS = (0.0, 0.5, 1.0, 1.5, 2.0)
@@ -21,8 +23,6 @@ CELL_PLACES = 3
 """Cells in distance."""
 LEAST_STATES = 40
 """Of the density, with an answer: for the parts of a field, of which there are about ten."""
-BEYOND = {CLOSER: "closer in than any orbit", FARTHER: "farther out"}
-"""States outside the distances of training, up to 1.5 times, in words."""
 NAMED = {
     ORBITS: "orbits as in the data files", AGAIN: "the first states, asked again at the end",
 }  # fmt: skip
@@ -71,7 +71,7 @@ class Examination:
         followed: by how much the answers follow the force of each foreign past.
         rolled: on the model's own predictions.
         horizon: the most of these in a row.
-        outside: closer, and farther, than any training orbit.
+        shells: by name (`shells.WORDS`), from half the nearest distance to ten times the farthest.
         cells: the density by place, speed and direction.
         field_error: median error against the field's own fit.
         field_right: share of states within 10 % of it.
@@ -100,7 +100,7 @@ class Examination:
     followed: dict[str, float | None]
     rolled: Share
     horizon: int
-    outside: dict[str, Share]
+    shells: dict[str, Shell]
     cells: tuple[StateCell, ...]
     field_error: float
     field_right: float
@@ -127,17 +127,31 @@ class Examination:
             **{NAMED.get(name, name): each for name, each in self.families.items()},
             **self.behind,
             f"own predictions, {self.horizon} in a row": self.rolled,
-            **{BEYOND[name]: each for name, each in self.outside.items()},
         }
-        rows = [
-            (
-                name, str(each.states), percent(each.error, 1, ""), percent(each.right, 1, ""),
-                percent(each.bound(), 1) if each.known else "no answer",
-            )
-            for name, each in shares.items()
-        ]  # fmt: skip
+        rows = [(name, *_in_words(each)) for name, each in shares.items()]
         head = (f"far states, {ends}", "states", "median error", f"within {RIGHT:.0%}", "at least")
         return [head, *rows]
+
+    def shell_table(self) -> list[tuple[str, ...]]:
+        """Errors and exponents by distance, header first."""
+        head = ("distances", "au", "states", "median error", f"within {RIGHT:.0%}", "at least",
+                "exponent [95 %]", "the law's")  # fmt: skip
+        rows = [
+            (
+                WORDS[name], f"{shell.low:.3g} to {shell.high:.3g}", *_in_words(shell.share),
+                interval(shell.exponent or Estimate(), ".3f"), number(shell.true_exponent, 3),
+            )
+            for name, shell in self.shells.items()
+        ]  # fmt: skip
+        return [head, *rows]
+
+
+def _in_words(share: Share) -> tuple[str, ...]:
+    """States, median error, share within 10 % and its lower bound."""
+    return (
+        str(share.states), percent(share.error, 1, ""), percent(share.right, 1, ""),
+        percent(share.bound(), 1) if share.known else "no answer",
+    )  # fmt: skip
 
 
 def summary(
@@ -162,7 +176,7 @@ def summary(
             f"{len(known)} of {len(asked)} far states can be read; {LEAST_STATES} are needed."
         )
     inside = (known.r.min() <= answers.r) & (answers.r <= known.r.max())
-    answers = answers.some(inside | np.isin(answers.family, (CLOSER, FARTHER)))
+    answers = answers.some(inside | np.isin(answers.family, list(WORDS)))
     density = answers.some(answers.density)
     terms = Terms(known.position, known.velocity, known.gm, world.law)
     if parts is None:
@@ -193,7 +207,7 @@ def summary(
         followed={name: answers.followed(name, world) for name in FOREIGN},
         rolled=answers.share(answers.family == ROLLED),
         horizon=int(answers.step[answers.family == ROLLED].max(initial=0)),
-        outside=_asked({n: answers.share(answers.family == n) for n in (CLOSER, FARTHER)}),
+        shells=shells_of(answers, world),
         cells=tuple(cells(density)),
         field_error=float(np.median(left)),
         field_right=float(np.mean(left <= RIGHT)),
@@ -223,14 +237,14 @@ def cells(states: Answers) -> Iterator[StateCell]:
     place = np.searchsorted(ends[1:-1], states.r)
     speed, outward = np.minimum(states.speed, np.nextafter(SPEEDS[-1], 0)), states.outward
     ranges_of_speed = itertools.pairwise(SPEEDS)
-    for number, (slow, fast), name in itertools.product(
+    for cell, (slow, fast), name in itertools.product(
         range(CELL_PLACES), ranges_of_speed, DIRECTIONS
     ):
         inner, outer = DIRECTIONS[name]
-        of = (place == number) & (slow <= speed) & (speed < fast)
+        of = (place == cell) & (slow <= speed) & (speed < fast)
         of &= (inner <= outward) & (outward <= outer)
         if of.any():
-            ranges = float(ends[number]), float(ends[number + 1]), slow, fast, name
+            ranges = float(ends[cell]), float(ends[cell + 1]), slow, fast, name
             yield StateCell(*ranges, states.share(of))
 
 

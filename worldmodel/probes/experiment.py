@@ -74,7 +74,9 @@ class Experiment:
         unknown, in the orbits shown."""
         if self.model.radius is not None:
             return self.model.radius
-        r = np.linalg.norm(self.orbits.trajectories.position, axis=-1)
+        known = self.training_positions
+        shown = self.orbits.trajectories.position if known is None else known
+        r = np.linalg.norm(shown, axis=-1)
         return float(r.min()), float(r.max())
 
     @cached_property

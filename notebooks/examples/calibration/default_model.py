@@ -21,6 +21,8 @@ from worldmodel.examiner.states import DENSITY, FAMILIES
 
 PAIRS = (8, 1000), (8, 500), (2, 500), (2, 1000), (16, 500), (32, 500), (16, 1000), (32, 1000)
 """Contexts and steps; with twice the steps each costs more than the default, the first pair."""
+NETWORK = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer", "muon_lr": 0.02}
+"""Options of every network."""
 SEEDS = range(5)
 BOUND = [name for name in FAMILIES if name not in ("unbound", DENSITY)]
 
@@ -38,8 +40,9 @@ def row(folder: Path, steps: int, context: int, seed: int) -> dict[str, float]:
     run = folder / f"{context}-{steps}-{seed}" / "model"
     data, begun = data_of(folder, seed, held_out=False), time.process_time()
     model = worldmodel.train(
-        data, out=run, target="residual", context_length=context, steps=steps, seed=seed, threads=1
-    )
+        data, out=run, target="residual", context_length=context, steps=steps, seed=seed,
+        threads=1, **NETWORK,
+    )  # fmt: skip
     seconds = time.process_time() - begun
     held_out = data_of(folder, seed, held_out=True)
     far = worldmodel.probe(model, held_out, readout="far", seed=seed).metrics
@@ -53,7 +56,7 @@ def row(folder: Path, steps: int, context: int, seed: int) -> dict[str, float]:
         "unbound": families["unbound"]["error"],
         "within_10": far["right"],
         "mean_error": far["mean_error"],
-        **{name: each["error"] for name, each in far["outside"].items()},
+        **{name: each["share"]["error"] for name, each in far["shells"].items()},
     }
 
 

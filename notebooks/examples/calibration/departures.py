@@ -32,7 +32,7 @@ import symreg
 import worldmodel
 from orbits.forces import known_law
 from symreg.experiments.verdict import (
-    NEWTONIAN,
+    OBEYS,
     RunEvidence,
     far_gates,
     model_gates,
@@ -50,7 +50,7 @@ DT, COUNT, MAP = 0.008, 100, 40_000
 """Step, yr; forces; states of the density on which the truth is computed."""
 ENDS = (0.28, 2.93)
 """Distances of the orbits of `symreg run`, au."""
-COUNTS = Counts(past=0, outside=0, orbits=0, again=0, rolled=20)
+COUNTS = Counts(past=0, shell=0, orbits=0, again=0, rolled=20)
 """Nothing lies behind a state that two positions show, and what was asked is answered again."""
 Shape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -115,7 +115,7 @@ def judged(force: Force, world: World, data: object) -> dict[str, object]:
     model, seed = worldmodel.load_predictor(Stepping(force, DT), dt=DT), secrets.randbits(53)
     answers = examined(OfPositions(model), world, COUNTS, seed, 3)
     far = summary(answers, world, seed)
-    beyond = far_gates(far, None, THRESHOLDS)
+    beyond = far_gates(far, THRESHOLDS)
     row = {"measured": far.all.right, "least": far.all.bound(), "median_measured": far.all.error}
     if failed := [gate.name for gate in beyond if gate.passed is False]:
         return row | {"newtonian": False, "recovered": False, "failed": "; ".join(failed)}
@@ -127,8 +127,8 @@ def judged(force: Force, world: World, data: object) -> dict[str, object]:
     evidence = RunEvidence(r2, kick_r2, orbit.metrics, {"held-out orbits": r2}, far)
     kind = world_model_kind(law, evidence, THRESHOLDS)
     gates = model_gates(law, kick_r2, {}, THRESHOLDS, beyond)
-    names = dict.fromkeys(g.name for g in (*kind.newtonian, *gates) if g.passed is False)
-    yes = kind.kind == NEWTONIAN
+    names = dict.fromkeys(g.name for g in (*kind.inside, *gates) if g.passed is False)
+    yes = kind.kind in OBEYS
     return row | {
         "newtonian": yes, "recovered": yes and passed(gates), "failed": "; ".join(names),
     }  # fmt: skip

@@ -73,7 +73,7 @@ def gather(study, path):
 def facts(table):
     """What the hypotheses ask, in lines."""
     best = table.groupby("cell")["decoded"].max()
-    newtonian = table.groupby("cell")["world_model"].first() == "Newtonian"
+    newtonian = table.groupby("cell")["world_model"].first().isin(("law", "field", "Newtonian"))
     yield f"{len(best)} networks, {int(newtonian.sum())} Newtonian"
     yield f"decoded, the best site: {best.min():.3f} to {best.max():.3f}"
     if 0 < newtonian.sum() < len(newtonian):

@@ -56,7 +56,7 @@ class Network:
     @cached_property
     def answers(self) -> Answers:
         """The table of an examination of its bare answers."""
-        counts = Counts(density=120, family=40, past=60, outside=0, orbits=0, again=0, rolled=0)
+        counts = Counts(density=120, family=40, past=60, shell=0, orbits=0, again=0, rolled=0)
         length = max(self.model.context_length, 3)
         return examined(OfPositions(self.model), WORLD, counts, seed=7, length=length)
 

@@ -11,6 +11,6 @@ __all__ = ["FIGURES", "FigureData", "RunFigure"]
 FIGURES: Registry[RunFigure] = Registry(
     "symreg.experiments.figures",
     RunFigure,
-    order=("law", "validity", "training", "kicks", "pareto"),
+    order=("reach", "law", "validity", "training", "kicks", "pareto"),
 )
 """Figures of the report, in order."""

@@ -34,6 +34,10 @@ class FigureData:
         required: R² that the kick test requires.
         far: states of the probe `far`, of the model ("") and of controls: r (au), speed in
             circular ones, and relative error of the acceleration.
+        reach: of the same, and of a straight line in logarithms, inside and beyond the distances of
+            training: r (au), `size` of the acceleration and of the `true` one (au/yr^2), and the
+            relative `error`.
+        radius: these, au.
         trained: distances (au) and speeds, in circular ones, of orbits like those of training.
     """
 
@@ -45,6 +49,8 @@ class FigureData:
     relative: bool
     required: float
     far: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
+    reach: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
+    radius: tuple[float, float] | None = None
     trained: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 

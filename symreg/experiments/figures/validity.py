@@ -12,7 +12,7 @@ from worldmodel.plot import LEVELS, map_edges, plot_validity
 
 
 def draw(shown: FigureData) -> Figure | None:
-    """A panel for the model, and one for the lookup that it has to beat."""
+    """A panel for the model, and one for the best lookup of its orbits."""
     if not shown.far:
         return None
     figure, axes = panels(len(shown.far), 10.0, 4.0)

@@ -20,7 +20,7 @@ from worldmodel.own_predictor import CheckedPredictor, OfPositions
 
 DT = 0.008
 RADIUS = (0.3, 2.9)
-FEW = Counts(density=800, family=30, past=60, outside=20, orbits=0, again=20, rolled=12)
+FEW = Counts(density=800, family=30, past=60, shell=20, orbits=0, again=20, rolled=12)
 
 
 def world(law="newton", axes=2):
@@ -34,7 +34,7 @@ def found(predictor, counts=FEW, seed=1):
 
 
 def failed(predictor):
-    return [g.name for g in far_gates(found(predictor), None, THRESHOLDS) if not g.passed]
+    return [g.name for g in far_gates(found(predictor), THRESHOLDS) if not g.passed]
 
 
 @pytest.mark.parametrize("axes", [2, 3])

@@ -4,7 +4,7 @@ import language
 import numpy as np
 import pytest
 import torch
-from recall import recall
+from recall import NETWORK, recall
 
 from worldmodel.config import ModelConfig
 from worldmodel.model import Network
@@ -13,7 +13,7 @@ from worldmodel.model import Network
 def network(**options):
     torch.manual_seed(0)
     small = {"d_model": 16, "n_layers": 1, "n_heads": 2, "context_length": 8}
-    config = ModelConfig(head="tokens", bins=256, bin_range=128, **small, **options)
+    config = ModelConfig(head="tokens", bins=256, bin_range=128, **NETWORK, **small, **options)
     return Network(config, language.Language.scales)
 
 

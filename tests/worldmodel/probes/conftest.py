@@ -16,6 +16,16 @@ def trained(newton_orbits, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def trained_on_coordinates(newton_orbits, tmp_path_factory):
+    """The same of a network that is shown no distance: only training can bring it."""
+    run = tmp_path_factory.mktemp("runs") / "coordinates"
+    plain = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"}
+    plain |= {"context_length": 8, "muon_lr": 0.02}
+    train(newton_orbits, target="residual", d_model=32, steps=500, out=run, **plain)
+    return str(run)
+
+
+@pytest.fixture(scope="session")
 def some_run(tmp_path_factory):
     """Makes a run of a few steps: enough for a probe to have something to look at."""
 

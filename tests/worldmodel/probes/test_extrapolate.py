@@ -81,7 +81,8 @@ def test_the_command_writes_what_python_gives(study, tmp_path, capsys):
 def test_the_spread_of_late_rows_is_that_of_the_whole_maps(kind, window):
     torch.manual_seed(0)
     options = {"attention": kind, "d_model": 16, "context_length": CONTEXT, "window": window}
-    network = Network(ModelConfig(**options), Scales(1, 2, 1.0, 1.0)).double()
+    config = ModelConfig(**options)
+    network = Network(config, Scales.of_one(config)).double()
     positions = torch.randn(3, 4 * CONTEXT, 1, 2, dtype=torch.float64)
     entropy, first = attention_spread(network, positions, 3 * CONTEXT)
     rows = attention_maps(network, positions)[..., 3 * CONTEXT :, :]
@@ -94,7 +95,8 @@ def test_the_spread_of_late_rows_is_that_of_the_whole_maps(kind, window):
 
 def test_even_rows_have_an_entropy_of_one():
     """Keys that are all alike get weights that are."""
-    network = Network(ModelConfig(context_length=8), Scales(1, 2, 1.0, 1.0)).double()
+    config = ModelConfig(context_length=8)
+    network = Network(config, Scales.of_one(config)).double()
     for block in network.blocks:
         torch.nn.init.zeros_(block.attention.project.weight)
     entropy, first = attention_spread(network, torch.randn(2, 8, 1, 2).double(), 7)

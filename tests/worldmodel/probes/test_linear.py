@@ -37,8 +37,10 @@ def test_the_targets_are_found_where_they_are(trained, newton_orbits, read_json_
         assert found["metrics"][f"untrained_{target}"] < 0.9
 
 
-def test_trained_and_untrained_stand_side_by_side(trained, newton_orbits, read_json_of):
-    found = read_json_of(trained, newton_orbits, Linear(**FEW))
+def test_trained_and_untrained_stand_side_by_side(
+    trained_on_coordinates, newton_orbits, read_json_of
+):
+    found = read_json_of(trained_on_coordinates, newton_orbits, Linear(**FEW))
     assert found["layers"] == ["embed", "blocks.0", "blocks.1", "norm"]
     assert set(found["trained"]) == set(found["untrained"]) == set(found["layers"])
     assert {"force", "force_x", "r", "eccentricity", "lrl_y"} < set(found["targets"])

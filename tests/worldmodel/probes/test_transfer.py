@@ -39,10 +39,13 @@ def test_the_law_s_own_labels_are_the_law(trained, newton_orbits, tmp_path):
     assert metrics["exponent"]["value"] == pytest.approx(2, abs=1e-6)
 
 
-def test_a_frozen_untrained_network_says_less_than_a_trained_one(trained, newton_orbits, tmp_path):
+def test_a_frozen_untrained_network_says_less_than_a_trained_one(
+    trained_on_coordinates, newton_orbits, tmp_path
+):
     options = {"frozen": True, "target": "vector", "steps": 150}
-    known, *_ = transferred(trained, newton_orbits, tmp_path, **options)
-    nothing, *_ = transferred(trained, newton_orbits, tmp_path, control="untrained", **options)
+    run = trained_on_coordinates
+    known, *_ = transferred(run, newton_orbits, tmp_path, **options)
+    nothing, *_ = transferred(run, newton_orbits, tmp_path, control="untrained", **options)
     assert nothing["r2"] < known["r2"]
     assert known["non_central"] > 0.001, "the components are the head's own"
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import numpy as np
+
 from orbits.files import as_json, numbers_in
 from orbits.options import Between
 from orbits.printing import table
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from worldmodel.probes.experiment import Experiment
 
-GROUPS = ("families", "pasts", "followed", "rolled", "outside", "states", "independent", "seed")
+GROUPS = ("families", "pasts", "followed", "rolled", "shells", "states", "independent", "seed")
 """Numbers that the terminal shows in a table of their own, or in the title."""
 
 
@@ -81,9 +83,10 @@ class Far(ReadOut):
         """
         from worldmodel.examiner.answers import examined
         from worldmodel.examiner.questions import Counts
+        from worldmodel.examiner.shells import WORDS
         from worldmodel.examiner.summary import summary
 
-        counts = Counts(density=self.count) if self.beside else Counts.of_density(self.count)
+        counts = Counts(density=self.count) if self.beside else Counts.of_states(self.count)
         world = experiment.world
         length = max(experiment.predictor.context_length, 3)
         shown = experiment.examined_orbits(length) if counts.orbits else None
@@ -101,7 +104,12 @@ class Far(ReadOut):
         x, v = density.position, density.velocity
         spin = x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0]
         shown_as = {"r": density.r, "speed": density.speed, "error": density.error}
+        asked = answers.density | np.isin(answers.family, list(WORDS))
+        beyond = answers.some(answers.answered & asked)
+        sizes = np.linalg.norm(beyond.acceleration, axis=1)
+        reach = {"r": beyond.r, "size": sizes, "true": beyond.size, "error": beyond.error}
         details = {
+            "reach": {name: values.tolist() for name, values in reach.items()},
             "map": {
                 n: each.tolist() for n, each in {**shown_as, "anticlockwise": spin > 0}.items()
             },
@@ -111,5 +119,6 @@ class Far(ReadOut):
         title = f"{experiment.who}, far states: over {found.states} (examination {seed})"
         every = numbers_in(metrics)
         numbers = {n: v for n, v in every.items() if n.partition("_")[0] not in GROUPS}
-        text = f"{side_by_side(title, {'': numbers}, self.labels)}\n\n{table(found.table())}"
+        tables = (table(rows) for rows in (found.table(), found.shell_table()))
+        text = "\n\n".join([side_by_side(title, {"": numbers}, self.labels), *tables])
         return Reading(metrics, "far", text, details=details)
