@@ -9,11 +9,9 @@ import pandas as pd
 import pytest
 
 from symreg.cli import main as symreg_main
-from symreg.experiments.result import Run
 
 README = Path(__file__).parents[1] / "README.md"
 PROGRAMS = ("orbits", "worldmodel", "symreg")
-BEYOND = ("closer", "farther")
 
 
 def blocks_of(language):
@@ -59,10 +57,23 @@ def test_what_the_readme_links_to_exists():
 def test_what_the_readme_says_of_other_networks_is_in_their_tables():
     images, text = README.parent / "notebooks" / "images", README.read_text(encoding="utf-8")
     said = " ".join(text.split())
-    networks = pd.read_csv(images / "default.csv")
-    spans = [f"{100 * networks[n].min():.0f} to {100 * networks[n].max():.0f} %" for n in BEYOND]
-    assert f"none of the {len(networks)} networks" in said
-    assert f"median errors are {spans[0]} closer in and {spans[1]} farther out" in said
+    networks = pd.read_csv(images / "default_seeds.csv")
+    assert set(networks["kind"]) == {"law"}
+    assert networks["recovered"].all()
+    assert f"all {len(networks)} hold the law" in said
+    inside, outside = (
+        f"{100 * networks[n].min():.2f} to {100 * networks[n].max():.2f} %"
+        for n in ("error", "tenfold_error")
+    )
+    assert f"median errors of {inside} where they were trained and of {outside} in the" in said
+    by = pd.read_csv(images / "beyond.csv").set_index(["who", "distances"])
+    trained, tenfold = "where it was trained", "up to 10 times the farthest"
+    least = by.xs(trained, level="distances")["within_10"].min()
+    assert f"within 10 % on at least {100 * least:.0f} % of the states" in said
+    forest = 100 * by.loc[("random forest", trained), "error"]
+    assert f"median error of {forest.min():.2f} to {forest.max():.2f} %" in said
+    far = 100 * by.loc[("network in logarithms", tenfold), "error"]
+    assert f"is off by {far.min():.1f} to {far.max():.1f} %" in said
     table = pd.read_csv(images / "probes.csv")
     decoded = table.groupby("context_length")["untrained_twin"].median()
     short = decoded[decoded.index <= 8]
@@ -88,10 +99,6 @@ def test_a_run_prints_what_the_readme_shows(tmp_path, capsys, monkeypatch):
     for part in ("World model: ", "Of 2000 states"):
         said, found = (t[t.index(part) :].split(". ")[0] for t in (quoted, told))
         assert number.sub("#", found) == number.sub("#", said)
-    far = Run.read(run).readouts["far"]
-    for words, who in (("89 % of the far states", "keplerian"), ("58 % of the far", "spline")):
-        assert words in quoted
-        assert 100 * far[who]["right"] == pytest.approx(float(words.split()[0]), abs=5)
     _, _, *rows = shown.strip().splitlines()
     for expected in rows:
         name = expected.split()[0]
