@@ -19,8 +19,8 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     figure, drawn = panels(1, 2, width=12)
     t = THRESHOLDS
     steps = {
-        "first": ("The first step after a kick", (t.newtonian_r2, t.keplerian_r2)),
-        "4": ("Four steps after a kick", (t.newtonian_r2,)),
+        "first": ("The first step after a kick", (t.field_r2, t.keplerian_r2)),
+        "4": ("Four steps after a kick", (t.field_r2,)),
     }
     for panel, (step, (title, levels)) in zip(drawn, steps.items(), strict=True):
         plot_kinds(panel, frame, f"kicked.kick_r2_{step}", levels)

@@ -38,7 +38,7 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     figure, (kicks, jacobian, linear, rollout) = panels(2, 2)
     colors = (COLORS["kicked"], "#e5a3ad", COLORS["orbit"])
     plot_against(kicks, frame, CONTEXT, KICKS, colors=colors)
-    dotted(kicks, THRESHOLDS.newtonian_r2, THRESHOLDS.keplerian_r2)
+    dotted(kicks, THRESHOLDS.field_r2, THRESHOLDS.keplerian_r2)
     squeezed_r2(kicks)
     plot_against(jacobian, frame, CONTEXT, {"locality": "jacobian.locality"})
     jacobian.set_ylim(-0.03, 1.03)

@@ -105,7 +105,7 @@ def plot_kicks(axes: Axes, frame: pd.DataFrame) -> Axes:
             plot_beside(axes, list(medians.index), family, values, shift, CYCLE[number], label)
     names_below(axes, list(medians.index))
     squeezed_r2(axes)
-    dotted(axes, THRESHOLDS.newtonian_r2)
+    dotted(axes, THRESHOLDS.field_r2)
     axes.set_ylabel("R² of the implied acceleration")
     return finished(axes, True)
 

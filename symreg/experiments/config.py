@@ -253,13 +253,13 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     def references(self) -> tuple[str, ...]:
         """What is fitted to the training orbits, beside which a verdict puts the model: lookups,
         and a straight line in logarithms. They take one visible body."""
-        if "far" not in self.questions or self.system != "relative":
+        if not self.reaches:
             return ()
         return tuple(name for name, control in PREDICTORS.items() if control.remembers)
 
     @property
     def reaches(self) -> bool:
-        """Whether a law is searched in the states of the examination, of one visible body."""
+        """Whether an examination has states of one visible body: a law is searched in them too."""
         return "far" in self.questions and self.system == "relative"
 
     @property

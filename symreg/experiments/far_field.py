@@ -13,6 +13,7 @@ from orbits.force_samples import ForceSamples
 from orbits.statistics import TINY
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.examiner.answers import Answers
+from worldmodel.examiner.shells import of_shells
 from worldmodel.examiner.summary import Examination
 
 RESAMPLES = 400
@@ -77,7 +78,7 @@ def reach_samples(reading: Mapping[str, Any]) -> ForceSamples:
     far = of_json(Examination, reading["examination"], "readouts/far")
     answers = Answers.of(reading["answers"])
     read = [n for n, s in far.shells.items() if (s.readable or 0.0) >= THRESHOLDS.all_right]
-    answers = answers.some(answers.answered & (answers.density | np.isin(answers.family, read)))
+    answers = answers.some(answers.answered & of_shells(answers, read))
     columns: dict[str, Any] = {"orbit": np.arange(len(answers)), "time": 0.0, "r": answers.r}
     parts = {"": answers.position, "a_": answers.acceleration, "true_a_": answers.true}
     parts["v_"] = answers.velocity

@@ -145,9 +145,8 @@ class Run(Result):
     def __str__(self) -> str:
         """The result for a terminal: tables, then sentences."""
         parts = [table(self._rows())] if self.results else []
-        if rows := self.far_table:
-            parts.append(table(rows))
-            parts.append(table([row[:8] for row in self.shell_table]))
+        if self.world_model is not None and self.world_model.far is not None:
+            parts += [table(self.far_table), table(self.world_model.far.shell_table())]
         parts += map(wrapped, self.sentences)
         return "\n\n".join([*parts, *[f"Report: {self.report}"] * self.report.exists()])
 
@@ -172,13 +171,16 @@ class Run(Result):
         orbits; header first."""
         if self.world_model is None or self.world_model.far is None:
             return []
-        rows = self.world_model.far.shell_table()
-        who = {n: CONTROLS[n].label for n in self.readouts.get("far", {}) if CONTROLS[n].remembers}
-        rows = [(*row, *([] if place else who.values())) for place, row in enumerate(rows)]
-        for place, name in enumerate(self.world_model.far.shells, 1):
-            shares = (self.numbers("far", n).get(f"shells_{name}_share_error") for n in who)
-            rows[place] = (*rows[place], *(percent(share, 1, "–") for share in shares))
-        return rows
+        head, *rows = self.world_model.far.shell_table()
+        beside = [name for name in self.readouts.get("far", {}) if CONTROLS[name].remembers]
+
+        def errors(shell: str) -> list[str]:
+            own = (self.numbers("far", n).get(f"shells_{shell}_share_error") for n in beside)
+            return [percent(error, 1, "–") for error in own]
+
+        labels = (CONTROLS[name].label for name in beside)
+        shells = zip(self.world_model.far.shells, rows, strict=True)
+        return [(*head, *labels), *((*row, *errors(shell)) for shell, row in shells)]
 
     @property
     def sentences(self) -> list[str]:
@@ -254,18 +256,17 @@ def judged(config: RunConfig, folder: Path, records: Mapping[str, Record]) -> Ru
     if kicked is not None:
         laws = {name: source.recovery for name, source in controls.items()}
         readings = _far_readings(folder, config)
-        far = {
-            name: of_json(Examination, reading["examination"], f"readouts/far, {name}")
-            for name, reading in readings.items()
-        }
+        far = None
+        if own := readings.get("none"):
+            far = of_json(Examination, own["examination"], "readouts/far, none")
         tables = {name: Answers.of(reading["answers"]) for name, reading in readings.items()}
         beside = _beside(tables, config.references)
         evidence = RunEvidence(
             orbit_r2=None if orbit is None else orbit.r2,
             kick_r2=kicked.kick_r2,
             orbit={} if orbit is None else orbit.recovery.metrics,
-            sources=_within(sources, far.get("none")),
-            far=far.get("none"),
+            sources=_within(sources, far),
+            far=far,
             beside=beside,
         )
         kind = world_model_kind(kicked.recovery, evidence, t, laws.get("injected"))

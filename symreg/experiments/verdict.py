@@ -97,11 +97,13 @@ def shell_gates(far: Examination | None, t: Thresholds) -> list[Gate]:
         title = f"to {shell.high:.3g} au, {WORDS[name]}"
         if (shell.readable or 0.0) < t.all_right:
             told = f"the law itself can be read on {share_in_words(shell.readable)} of the states"
-            return [*gates, Gate(title, None, shell.readable, told=told)]
-        gate = share(title, shell.share.right, t.all_right, "right on", True)
-        sure = shell.share.bound() >= t.far_right
-        gates.append(replace(gate, passed=bool(gate.passed and sure)))
-        if not gates[-1].passed:
+            gate = Gate(title, None, shell.readable, told=told)
+        else:
+            gate = share(title, shell.share.right, t.all_right, "right on", True)
+            sure = shell.share.bound() >= t.far_right
+            gate = replace(gate, passed=bool(gate.passed and sure))
+        gates.append(gate)
+        if not gate.passed:
             break
     return gates
 
@@ -218,14 +220,13 @@ class WorldModelKind:
     What a *field* is is `verdict_words.FIELD_MEANS`: the law's force where the model was trained. A
     *law* is that, and right out to twice the farthest distance of training or more. A model whose
     accelerations form one field on far and kicked states that is not the named law's has *another
-    force*. It is
-    *Keplerian* if it follows the shape of orbits: right on undisturbed orbits, wrong as soon as the
-    velocity is turned and still four steps later, because it continues its former curve. A *parrot*
-    is also right on undisturbed orbits and lost after a kick, but it copies: its squared error is
-    hardly below that of a naive copier of its context, on both, and on undisturbed orbits it errs
-    in the same directions. Everything else is *neither*; the gates of each kind say why. One that
-    would be neither or another force, but whose answers are rounded so that the law itself would
-    fail, *cannot be read at this step*.
+    force*. It is *Keplerian* if it follows the shape of orbits: right on undisturbed orbits, wrong
+    as soon as the velocity is turned and still four steps later, because it continues its former
+    curve. A *parrot* is also right on undisturbed orbits and lost after a kick, but it copies: its
+    squared error is hardly below that of a naive copier of its context, on both, and on undisturbed
+    orbits it errs in the same directions. Everything else is *neither*; the gates of each kind say
+    why. One that would be neither or another force, but whose answers are rounded so that the law
+    itself would fail, *cannot be read at this step*.
 
     Attributes:
         kind: law, field, another force, Keplerian, parrot, neither, or cannot be read at this step.
@@ -286,13 +287,13 @@ def world_model_kind(
     """
     kick_r2, step = evidence.kick_r2, first_step(evidence.kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))
-    kicks = [measured(gate) for gate in kick_gates(kick_r2, injected, t.newtonian_r2)]
+    kicks = [measured(gate) for gate in kick_gates(kick_r2, injected, t.field_r2)]
     inside = [*kicks]
     if kicked.recovered or injected is None or injected.recovered:
         outcome = "recovered" if kicked.recovered else NOT_RECOVERED
         inside.append(stated("law from kicked states", kicked.recovered, "recovered", outcome))
     inside += [
-        at_least(SOURCE.format(name), r2, t.newtonian_r2) for name, r2 in evidence.sources.items()
+        at_least(SOURCE.format(name), r2, t.field_r2) for name, r2 in evidence.sources.items()
     ]
     far = evidence.far
     of_field, beyond = far_gates(far, t), shell_gates(far, t)
@@ -313,7 +314,7 @@ def world_model_kind(
     keplerian = [
         measured(at_least(UNDISTURBED, evidence.orbit_r2, t.orbit_r2)),
         at_most(after_a_kick(step), first, t.keplerian_r2),
-        at_most(after_a_kick(LATER_STEP), later, t.newtonian_r2, strictly=True),
+        at_most(after_a_kick(LATER_STEP), later, t.field_r2, strictly=True),
     ]
     parrot = [*keplerian, *_parrot_gates(evidence.orbit, kicked.metrics, step, t)]
     keplerian += _ellipse_gates(evidence.orbit, kicked.metrics, step, t)

@@ -145,9 +145,9 @@ def about_the_kind(model: WorldModelKind, law: str) -> list[str]:
 
 def of_law(law: str, what: str) -> str:
     """`Newton's law`, `the law hooke`."""
-    return (
-        f"Newton's {what}" if law == NEWTON else f"the {what} {'' if what == 'law' else 'of '}{law}"
-    )
+    if law == NEWTON:
+        return f"Newton's {what}"
+    return f"the law {law}" if what == "law" else f"the {what} of {law}"
 
 
 def about_reach(model: WorldModelKind, law: str) -> str:
@@ -198,13 +198,12 @@ def _by_shell(far: Examination) -> str:
     told = []
     for name in asked:
         shell = far.shells[name]
-        power = (
-            ""
-            if shell.exponent is None
-            else f" as r to the power {interval(shell.exponent, '.4f')}"
-        )
-        off = "" if shell.share.error is None else f" {share(shell.share.error)} off in the median,"
-        told.append(f"{WORDS[name]},{off}{power}" if off else f"{WORDS[name]}, silent")
+        if shell.share.error is None:
+            told.append(f"{WORDS[name]}, silent")
+            continue
+        off = f"{WORDS[name]}, {share(shell.share.error)} off in the median,"
+        slope = shell.exponent
+        told.append(off if slope is None else f"{off} as r to the power {interval(slope, '.4f')}")
     return f"Its force by distance: {'; '.join(told)}."
 
 

@@ -48,9 +48,9 @@ class Thresholds:
     kick_r2: float = 0.97
     """Smallest R² of the implied acceleration at every step read after a kick, through the whole
     context, for a law to count as recovered from a world model."""
-    newtonian_r2: float = 0.9
-    """The same for a model to be called Newtonian, which does not say that its law is exact. A
-    Keplerian model stays below it four steps after the kick."""
+    field_r2: float = 0.9
+    """The same for a model to have the field, which does not say that its law is exact. A Keplerian
+    model stays below it four steps after the kick."""
     keplerian_r2: float = 0.5
     """Largest R² at the first step after a kick for a Keplerian model."""
     orbit_r2: float = 0.8

@@ -3,8 +3,8 @@
     python tests/benchmarks/examine_seeds.py FOLDER 0 1 2 3 4
 
 trains on the orbits of `symreg run` with that seed, keeps the networks and writes
-`FOLDER/seeds.csv`; an examination has a
-fresh number. Controls and lookups say nothing of a network, and take half of a run's time.
+`FOLDER/seeds.csv`; an examination has a fresh number. Controls and lookups say nothing of a
+network, and take half of a run's time.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Lookups: what came next in the training orbits, by several ways of interpolation.
 
 They hold no law, and the field of one where they have enough triples: beyond the distances of
-training they fail. They compare the last two positions, which hold the whole state of a second-
-order motion, with every pair of the training orbits, in the frame that turns with the body:
+training they fail. They compare the last two positions, which hold the whole state of a
+second-order motion, with every pair of the training orbits, in the frame that turns with the body:
 distance from the centre, and the last step along and across it. What is interpolated is the second
 difference, the acceleration itself. Both choices make them as strong as a table can be: in the
 frame of the data, or with displacements, they err several times as much.

@@ -1,5 +1,6 @@
 """What a predictor is asked: bare contexts of known states, and what the law says of each."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -124,11 +125,8 @@ class Counts:
 def ends_of_shells(radius: tuple[float, float]) -> dict[str, tuple[float, float]]:
     """Distances between which the shells outside those of training lie, au."""
     near, far = radius
-    ends, start = {HALF: (CLOSER * near, near)}, far
-    for name, times in FARTHER.items():
-        ends[name] = (start, times * far)
-        start = times * far
-    return ends
+    outward = itertools.pairwise([far, *(times * far for times in FARTHER.values())])
+    return {HALF: (CLOSER * near, near), **dict(zip(FARTHER, outward, strict=True))}
 
 
 def questions_of(

@@ -3,26 +3,29 @@
 Inside, a regression of the training steps answers as well as a law. Outside nobody interpolates.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Bool
 
 from orbits.estimates import Estimate
 from worldmodel.examiner.answers import RIGHT, Answers, Share
-from worldmodel.examiner.questions import ends_of_shells
+from worldmodel.examiner.questions import FARTHER, HALF, ends_of_shells
 from worldmodel.examiner.states import World
 
 TRAINED = "trained"
+OUTWARD = tuple(FARTHER)
+"""Shells beyond the farthest distance of training, in order."""
 WORDS = {
-    "half": "down to half the nearest",
+    HALF: "down to half the nearest",
     TRAINED: "where it was trained",
-    "twice": "up to twice the farthest",
-    "fourfold": "up to 4 times the farthest",
-    "tenfold": "up to 10 times the farthest",
+    **{
+        name: f"up to {'twice' if times == 2 else f'{times:g} times'} the farthest"
+        for name, times in FARTHER.items()
+    },
 }
 """Of every shell, from the innermost."""
-OUTWARD = ("twice", "fourfold", "tenfold")
-"""Shells beyond the farthest distance of training, in order."""
 FEWEST = 20
 """Of states with an answer, for an exponent."""
 
@@ -62,6 +65,11 @@ def shells_of(answers: Answers, world: World) -> dict[str, Shell]:
             readable = float(np.mean(off <= RIGHT))
             found[name] = Shell(*ends[name], share, readable, *_exponents(rows))
     return found
+
+
+def of_shells(answers: Answers, names: Iterable[str] = WORDS) -> Bool[np.ndarray, " row"]:
+    """Rows of the density, and of these shells outside the distances of training."""
+    return np.asarray(answers.density | np.isin(answers.family, list(names)))
 
 
 def _exponents(rows: Answers) -> tuple[Estimate | None, float | None]:

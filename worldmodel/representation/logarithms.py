@@ -28,19 +28,22 @@ class Logarithms(Representation):
     bent = False
 
     def seen(self, positions: Positions) -> tuple[Feature, ...]:
-        size, direction = self.said(positions)
+        length = _length(positions)
         steps = pad(positions.diff(dim=1), (0, 0, 0, 0, 1, 0))
-        relative = (steps / _length(positions)).clamp(-MOST, MOST)
-        return size, direction, Feature(relative, first=1)
+        relative = (steps / length).clamp(-MOST, MOST)
+        return *_polar(positions, length), Feature(relative, first=1)
 
     def said(self, vectors: Vectors) -> tuple[Feature, ...]:
-        length = _length(vectors)
-        return Feature(length.log(), shifted=True), Feature(vectors / length)
+        return _polar(vectors, _length(vectors))
 
     def vectors(self, parts: Iterable[Tensor]) -> Vectors:
         logarithm, direction = parts
         length = logarithm.clamp(math.log(SHORTEST), math.log(LONGEST)).exp()
         return length * direction / _length(direction)
+
+
+def _polar(vectors: Tensor, length: Tensor) -> tuple[Feature, ...]:
+    return Feature(length.log(), shifted=True), Feature(vectors / length)
 
 
 def _length(vectors: Tensor) -> Tensor:

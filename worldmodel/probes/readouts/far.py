@@ -83,7 +83,7 @@ class Far(ReadOut):
         """
         from worldmodel.examiner.answers import examined
         from worldmodel.examiner.questions import Counts
-        from worldmodel.examiner.shells import WORDS
+        from worldmodel.examiner.shells import of_shells
         from worldmodel.examiner.summary import summary
 
         counts = Counts(density=self.count) if self.beside else Counts.of_states(self.count)
@@ -104,8 +104,7 @@ class Far(ReadOut):
         x, v = density.position, density.velocity
         spin = x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0]
         shown_as = {"r": density.r, "speed": density.speed, "error": density.error}
-        asked = answers.density | np.isin(answers.family, list(WORDS))
-        beyond = answers.some(answers.answered & asked)
+        beyond = answers.some(answers.answered & of_shells(answers))
         sizes = np.linalg.norm(beyond.acceleration, axis=1)
         reach = {"r": beyond.r, "size": sizes, "true": beyond.size, "error": beyond.error}
         details = {
