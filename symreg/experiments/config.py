@@ -106,7 +106,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     controls: tuple[str, ...] = ("injected", "untrained", "keplerian")
     """Controls on kicked states: injected, untrained, keplerian, parrot, nearest, locally_linear,
     spline, forest, power, straight_line, autoregression. What is fitted to the training orbits is
-    always asked on far states."""
+    asked on far states too, unless there are no controls."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
     kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen."""
@@ -252,8 +252,9 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     @property
     def references(self) -> tuple[str, ...]:
         """What is fitted to the training orbits, beside which a verdict puts the model: lookups,
-        and a straight line in logarithms. They take one visible body."""
-        if not self.reaches:
+        and a straight line in logarithms. They take one visible body; a run without controls has
+        none."""
+        if not (self.reaches and self.controls):
             return ()
         return tuple(name for name, control in PREDICTORS.items() if control.remembers)
 
