@@ -10,6 +10,7 @@ import pytest
 
 import orbits
 import symreg
+from orbits.forces import known_law
 from symreg.experiments.verdict import ANOTHER, KEPLERIAN, LAW, NEITHER, OBEYS
 from worldmodel.controls import lookups
 
@@ -89,6 +90,25 @@ def test_the_law_itself_is_a_law_to_ten_times_the_distance(tmp_path):
     assert found.world_model.kind == LAW
     assert found.world_model.holds_to == pytest.approx(10 * found.world_model.far.radius[1])
     assert found.numbers("far")["error"] < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "law",
+    ["hooke", "logarithmic", "power_law(n=2.5)", "deep_mond", "plummer(softening=0.1)",
+     "yukawa(length=1)", "newton_gr(b=0.02)"],
+)  # fmt: skip
+def test_every_law_itself_is_a_law(law, tmp_path):
+    force = known_law(law)
+
+    def exact(x, v):
+        here = x.reshape(-1, 2)
+        return force.acceleration(here, np.full(len(here), orbits.GM_SUN)).reshape(x.shape)
+
+    found = judged(Pushed(exact), law=law, out=tmp_path / "run", simulator="auto", engine="auto")
+    assert found.world_model.kind == LAW, found.world_model
+    assert found.recovered
+    assert found.world_model.holds_to >= 4 * found.world_model.far.radius[1] * 0.99
 
 
 @pytest.mark.slow
