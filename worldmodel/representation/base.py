@@ -51,8 +51,6 @@ class Representation:
     """How vectors enter a network, and how one leaves it."""
 
     name: str
-    what: str
-    """A few words for a table."""
     bent: bool = True
     """Whether the numbers of a token go through an MLP first; else a matrix embeds them."""
 

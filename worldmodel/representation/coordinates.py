@@ -11,7 +11,6 @@ class Coordinates(Representation):
     """x, in units of the root mean square of a coordinate."""
 
     name = "coordinates"
-    what = "coordinates"
 
     def seen(self, positions: Positions) -> tuple[Feature, ...]:
         return (Feature(positions),)

@@ -14,7 +14,6 @@ class Differences(Coordinates):
     """
 
     name = "differences"
-    what = "coordinates with first and second differences"
 
     def seen(self, positions: Positions) -> tuple[Feature, ...]:
         parts, values = [Feature(positions)], positions

@@ -24,7 +24,6 @@ class Logarithms(Representation):
     log |v| and v/|v|."""
 
     name = "logarithms"
-    what = "logarithms of lengths, and directions"
     bent = False
 
     def seen(self, positions: Positions) -> tuple[Feature, ...]:
