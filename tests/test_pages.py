@@ -239,7 +239,7 @@ def test_a_mark_changes_with_what_is_drawn_and_not_with_what_is_said_of_it(tmp_p
 
 
 @pytest.mark.slow
-def test_the_figure_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
+def test_the_figure_of_the_pair_is_drawn(tmp_path, monkeypatch, capsys):
     script = str(ROOT / "notebooks" / "examples" / "home" / "two_models.py")
     out, table = tmp_path / "two.png", tmp_path / "two.csv"
     small = ["--orbits", "80", "--steps", "5", "--seeds", "3"]
@@ -251,7 +251,7 @@ def test_the_figure_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_the_moving_picture_of_the_home_page_is_drawn(tmp_path, monkeypatch, capsys):
+def test_the_moving_picture_of_the_pair_is_drawn(tmp_path, monkeypatch, capsys):
     script = ROOT / "notebooks" / "examples" / "home" / "kick.py"
     out = tmp_path / "kick.html"
     monkeypatch.setattr(sys, "argv", [str(script), str(out), "--orbits", "80", "--steps", "5"])
@@ -263,12 +263,26 @@ def test_the_moving_picture_of_the_home_page_is_drawn(tmp_path, monkeypatch, cap
     assert page == old, "draw images/kick.html anew"
 
 
-def test_the_home_page_says_what_its_moving_picture_shows():
+def test_the_home_page_is_short_and_says_what_its_figure_shows():
+    page = (ROOT / "notebooks" / "index.md").read_text()
+    assert len(page.split()) <= 300
+    assert "pip install -e ." in page
+    table = pd.read_csv(ROOT / "notebooks" / "images" / "beyond.csv")
+    shown = table[table["seed"] == 0].set_index(["who", "distances"])
+    inside = shown.xs("where it was trained", level="distances")
+    assert len(inside) == 3
+    assert inside["within_10"].min() >= 0.95
+    far = shown.xs("up to 10 times the farthest", level="distances")
+    assert f"errs by {100 * far['error']['network in logarithms']:.1f} % in the median" in page
+    assert far["within_10"].drop("network in logarithms").max() == 0
+
+
+def test_the_page_of_the_pair_says_what_its_moving_picture_shows():
     picture = (ROOT / "notebooks" / "images" / "kick.html").read_text()
     shown = json.loads(re.search(r'id="shown">(.*)</script>', picture)[1])
     step = np.array(shown["step"])
     left, right = (100 * np.array(panel["error"]) for panel in shown["panels"])
-    page = " ".join((ROOT / "notebooks" / "index.md").read_text().split())
+    page = " ".join((ROOT / "notebooks" / "explanation" / "trap.md").read_text().split())
     before, after, later = step <= 0, (step > 0) & (step <= 8), step >= 32
     assert f"off by at most {left[before].max():.0f} and {right[before].max():.0f} %" in page
     assert f"the left one is off by {left[after].min():.0f} to {left[after].max():.0f} %" in page
@@ -276,10 +290,10 @@ def test_the_home_page_says_what_its_moving_picture_shows():
     assert f"by {right[later].min():.0f} to {right[later].max():.0f} % when the old" in page
 
 
-def test_the_home_page_says_what_the_pairs_of_equal_accuracy_show():
+def test_the_page_of_the_pair_says_what_the_pairs_of_equal_accuracy_show():
     """Each number of the paragraph under the figure is one of its table."""
     table = pd.read_csv(ROOT / "notebooks" / "images" / "two_models.csv").set_index("target")
-    text = (ROOT / "notebooks" / "index.md").read_text()
+    text = (ROOT / "notebooks" / "explanation" / "trap.md").read_text()
     said = " ".join(text[text.index("Two transformers") :].split("\n\n")[0].split())
     both = {name: table.loc[name] for name in ("residual", "displacement")}
 

@@ -8,8 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAPER = " ".join((ROOT / "notebooks" / "paper" / "paper.md").read_text("utf-8").split())
 STANDS = {
-    "21 to 31 %": ("notebooks/index.md", "21 to 31 %"),
-    "141 to 199 %": ("notebooks/index.md", "141 to 199 %"),
+    "21 to 31 %": ("notebooks/explanation/trap.md", "21 to 31 %"),
+    "141 to 199 %": ("notebooks/explanation/trap.md", "141 to 199 %"),
     "In 230 networks": ("notebooks/explanation/target.md", "The study has 230 cells"),
     "passes 68 % of the networks without it": ("notebooks/explanation/probes.md", "passes 68% of"),
     "miss 42 % of the others": ("notebooks/explanation/probes.md", "miss 42% of"),

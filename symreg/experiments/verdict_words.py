@@ -40,26 +40,25 @@ NOT_KICKED = "No kicked states were examined, and nothing else shows which law a
 FIELD_MEANS = (
     f"A model has the field of a law if, with {share(CONFIDENCE)} confidence, the acceleration "
     f"that its predictions imply is within {share(RIGHT)} of the law's on at least "
-    f"{share(THRESHOLDS.all_right)} of the states of one density (distance log-uniform "
-    "between the ends at which it answers, inside the distances of training; speed uniform up to "
-    "twice the circular one, direction uniform; no answer counts as a wrong one), its median error "
-    f"is at most {share(THRESHOLDS.far_error)}, no part that the law lacks is certain above "
-    f"{share(THRESHOLDS.field_sure)} and no non-central one possible above "
-    f"{share(THRESHOLDS.field_part)}, it is right on at least {share(THRESHOLDS.far_right)} of its "
-    "own predictions and, as far as can be measured, behind every other past, and the law is found "
-    "in orbits whose velocity was turned."
+    f"{share(THRESHOLDS.all_right)} of the states of one density. (Distance is log-uniform between "
+    "the ends at which it answers, inside the training distances. Speed is uniform up to twice the "
+    "circular one, direction uniform. No answer counts as a wrong one.) Its median error is at "
+    f"most {share(THRESHOLDS.far_error)}. No part that the law lacks is certain above "
+    f"{share(THRESHOLDS.field_sure)}, and no non-central one possible above "
+    f"{share(THRESHOLDS.field_part)}. It is right on at least {share(THRESHOLDS.far_right)} of its "
+    "own predictions and, as far as can be measured, with every other history. The law is found in "
+    "orbits whose velocity was turned."
 )
 LAW_MEANS = (
     f"A model holds the law if it has the field and is within {share(RIGHT)} of the law's "
-    f"acceleration on at least {share(THRESHOLDS.all_right)} of states of the same density from "
-    "the farthest distance of training to twice that (lower bound at least "
-    f"{share(THRESHOLDS.far_right)}); it holds to the last of such shells that follow without a "
-    "break, at up to twice, four and ten times that distance."
+    f"acceleration on at least {share(THRESHOLDS.all_right)} of the states of the same density out "
+    "to twice the farthest training distance (lower bound at least "
+    f"{share(THRESHOLDS.far_right)}). Further shells end at four and ten times that distance. The "
+    "law holds to the last that passes without a break."
 )
 RECOVERED_MEANS = (
-    "A law is recovered if the model has its field, or holds it, and, on orbits whose velocity was "
-    "turned, its formula, exponent and constant are the law's, while untrained and permuted "
-    "controls give none."
+    "A law is recovered if the model has its field and, on orbits whose velocity was turned, its "
+    "formula, exponent and constant are the law's, while untrained and permuted controls give none."
 )
 KINDS = (
     f"{FIELD_MEANS} {LAW_MEANS} {RECOVERED_MEANS} "

@@ -1,7 +1,7 @@
 """The one table of thresholds: of a law in a table, and of a law in a world model.
 
 They are no options: a verdict means the same wherever it is printed. One of them changes by a
-commit, with the calibration run again (`notebooks/explanation/calibration.md`).
+commit, with the calibration run again (`notebooks/explanation/verdict.md`).
 """
 
 from dataclasses import dataclass

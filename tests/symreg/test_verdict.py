@@ -308,7 +308,8 @@ def test_the_past_that_is_obeyed_is_named():
 
 
 def test_the_page_defines_field_law_and_recovered_in_the_same_sentences_as_the_report():
-    page = (Path(__file__).parents[2] / "notebooks" / "explanation" / "gates.md").read_text("utf-8")
+    pages = Path(__file__).parents[2] / "notebooks" / "explanation"
+    page = (pages / "verdict.md").read_text("utf-8")
     for sentence in (FIELD_MEANS, LAW_MEANS, RECOVERED_MEANS):
         assert sentence in " ".join(page.split())
         assert sentence in KINDS
