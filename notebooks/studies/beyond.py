@@ -14,7 +14,7 @@ from worldmodel.examiner.answers import RIGHT
 
 SHELLS = {"trained": "inside", "twice": "to 2×", "fourfold": "to 4×", "tenfold": "to 10×"}
 SETTING = ["inputs", "outputs", "norm", "target", "attention", "context_length", "law"]
-LAWS = "other laws"
+LAWS, CONTEXTS = "other laws", "contexts"
 SETTINGS = {
     "logarithms, no norm": {"inputs": "logarithms", "outputs": "logarithms", "norm": "none"},
     "logarithms, LayerNorm": {"inputs": "logarithms", "outputs": "logarithms", "norm": "layer"},
@@ -30,7 +30,8 @@ def _error(shell: str) -> str:
 def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
     """Median errors by distance: of representations on the left, of laws on the right."""
     figure, (left, right) = panels(1, 2)
-    newton = frame.get(LABEL, pd.Series("", index=frame.index)) != LAWS
+    label = frame.get(LABEL, pd.Series("", index=frame.index))
+    newton = ~label.isin([LAWS, CONTEXTS])
     chosen = {
         name: frame[newton & (_of(frame, options | {"target": "residual"}))]
         for name, options in SETTINGS.items()
@@ -39,18 +40,21 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
         known = {f"{name}, {attention}": part[_of(part, {"attention": attention})]
                  for name, part in chosen.items()}  # fmt: skip
         plot_shells(left, known, style)
-    laws = frame[~newton]
-    plot_shells(right, {str(law): part for law, part in laws.groupby("law", sort=False)}, "-")
+    laws = frame[label == LAWS]
+    if "law" in laws:
+        plot_shells(right, {str(law): part for law, part in laws.groupby("law", sort=False)}, "-")
     for axes, title in ((left, "Newton's law, by representation"), (right, "Other laws")):
         dotted(axes, RIGHT)
         axes.set_yscale("log")
         axes.set_xticks(range(len(SHELLS)), [*SHELLS.values()])
-        labelled(axes, "distance, over the farthest of training", "median error", title, legend=False)
+        labelled(
+            axes, "distance, over the farthest of training", "median error", title, legend=False
+        )
         finished(axes, bool(axes.lines[1:]))
     caption = (
-        "With logarithms of lengths in and out, and no norm, the error stays below 10 % (dotted) to "
-        "ten times the distance of training, whatever the attention (dashed: LSSAR). Powers of the "
-        "distance hold; a force that turns from one power to another beyond the data does not. "
+        "With logarithms of lengths in and out, and no norm, the error stays below 10 % (dotted) "
+        "to ten times the distance of training, with either attention (dashed: LSSAR). Powers of "
+        "the distance hold; a force that turns from one power to another does not. "
         "Points: networks; lines: medians over seeds."
     )
     return {"beyond": (figure, caption)}

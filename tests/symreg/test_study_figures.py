@@ -54,6 +54,16 @@ def frame(**axes):
         table["far.error"] = error
         table["kicked.kick_r2_1"] = 1 - table["far.error"] ** 2
         table["world_model"] = np.where(table["far.error"] < 0.1, "law", "Keplerian")
+    if "other laws" in set(table.get("label", ())):
+        table["law"] = np.where(table["label"] == "other laws", "hooke", "newton")
+        for power, shell in enumerate(("trained", "twice", "fourfold", "tenfold")):
+            table[f"far.shells_{shell}_share_error"] = 1e-3 * (2 + rng.random(len(table))) ** power
+        for name, value in (("exponent_value", -1.9), ("true_exponent", -2.0)):
+            table[f"far.shells_tenfold_{name}"] = value
+        table["world_model"] = "law"
+        sides = table["label"].str.removeprefix("both ")
+        table = table.assign(inputs=sides, outputs=sides, norm="none", target="residual")
+        return table.convert_dtypes()
     if "label" in table:
         knows = table["label"] == "knows"
         table["far.error"] = np.where(knows, 0.01, 0.6)
@@ -90,6 +100,11 @@ TABLES = {
         "seed": [0, 1, 2, 3],
         "attention": ["softmax", "lssar"],
         "target": ["displacement", "residual"],
+    },
+    "beyond": {
+        "label": ["both logarithms", "both coordinates", "other laws"],
+        "attention": ["softmax", "lssar"],
+        "seed": [0, 1],
     },
     "softplus": {
         "attention": ["map=exp norm=l1", "map=relu norm=l1 sharpen=3", "softpick"],
@@ -132,6 +147,13 @@ def test_a_kind_of_attention_is_told_by_its_medians_with_the_range():
     told = f"{losses.median():.3g} ({losses.min():.3g}–{losses.max():.3g})"
     assert row["loss at the training length"] == told
     assert row["first key at 1 × and 16 ×"] == "0.02, 0.00125"
+
+
+def test_the_study_beyond_counts_laws_by_setting():
+    table = frame(**TABLES["beyond"])
+    rows = FIGURES["beyond"].summary(table)
+    assert [row.split(" (")[0] for row in rows["holds a law"]] == ["2 of 2"] * 6
+    assert set(rows["exponent to 10×"]) == {"-1.9 to -1.9 (-2)"}
 
 
 def test_the_calibration_counts_what_is_wrong_by_half():
