@@ -396,6 +396,37 @@ def test_what_the_page_of_targets_says_of_all_cells_is_in_their_table():
     assert f"{10 ** lssar.max().max():.1f} times in a cell" in page
 
 
+def test_the_table_of_what_lies_beyond_is_that_of_its_study():
+    cells = pd.read_csv(ROOT / "notebooks" / "images" / "beyond_study.csv")
+    page = (ROOT / "notebooks" / "explanation" / "beyond.md").read_text()
+    assert f"{len(cells)} networks" in page
+    usual = {"inputs": "logarithms", "outputs": "logarithms", "norm": "none", "law": "newton",
+             "attention": "softmax", "target": "residual", "context_length": 3}  # fmt: skip
+    coordinates = {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"}
+    rows = {
+        "logarithms, no norm, softmax": {},
+        "logarithms, no norm, LSSAR": {"attention": "lssar"},
+        "logarithms, LayerNorm, softmax": {"norm": "layer"},
+        "logarithms, LayerNorm, LSSAR": {"norm": "layer", "attention": "lssar"},
+        "coordinates, LayerNorm, softmax": coordinates,
+        "8 positions in view": {"context_length": 8},
+        "32 positions in view": {"context_length": 32},
+        "r^−2.5": {"law": "power_law(n=2.5)"},
+        "Plummer's": {"law": "plummer(softening=0.1)"},
+        "Yukawa's": {"law": "yukawa(length=1)"},
+        "GM/r² + 10/r": {"law": "GM/r**2 + 10/r"},
+    }
+    for words, changed in rows.items():
+        asked = usual | changed
+        some = cells[np.logical_and.reduce([cells[n] == value for n, value in asked.items()])]
+        told = [words, f"{(some['world_model'] == 'law').sum()} of {len(some)}"]
+        for shell in ("trained", "twice", "tenfold"):
+            error = 100 * some[f"far.shells_{shell}_share_error"].median()
+            told.append(f"{float(f'{error:.2g}'):,.10g} %".replace(",", " "))
+        assert f"| {' | '.join(told)} |" in page
+    assert not (cells[cells["target"] == "displacement"]["world_model"] != "neither").any()
+
+
 def test_what_the_page_says_of_pairs_is_in_their_table():
     pairs, page = pd.read_csv(ROOT / "notebooks" / "images" / "paired.csv"), words_of("target")
     kinds = pairs.groupby("target")["world_model"].value_counts()
