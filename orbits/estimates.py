@@ -12,8 +12,8 @@ ENDS = (0.025, 0.975)
 """Quantiles at the ends of such an interval."""
 STANDARD_ERRORS = 1.959964
 """Standard errors in half of an interval of that confidence, for normal errors."""
-MOST_DIGITS = 9
-"""Of a number as text."""
+MOST_DIGITS = 15
+"""Of a number as text: those of double precision."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Estimate:
         return replace(scaled, low=scaled.high, high=scaled.low) if factor < 0 else scaled
 
     def __str__(self) -> str:
-        """With as many digits as the interval supports, nine at most: `39.40 [38.35, 40.45]`."""
+        """With as many digits as the interval needs: `39.4 [38.35, 40.45]`."""
         if self.value is None:
             return "free"
         half = self.half_width
         if half is None:
-            return f"{self.value:.{MOST_DIGITS}g}"
+            return f"{self.value:.9g}"
         half = max(half, abs(self.value) * 10.0**-MOST_DIGITS, TINY)
         digits = 2 + max(0, math.floor(math.log10(max(abs(self.value), half) / half)))
         digits = min(digits, MOST_DIGITS)

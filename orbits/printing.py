@@ -80,26 +80,24 @@ def number(value: float | None, digits: int = 4, missing: str = "none") -> str:
 
 
 MOST_DECIMALS, LARGEST_WRITTEN = 8, 1e6
-"""Beyond these an interval is written in powers of ten."""
+"""Beyond these an interval is written as by itself, in powers of ten."""
 
 
-def interval(quantity: Estimate, spec: str | None = None) -> str:
+def interval(quantity: Estimate) -> str:
     """A value with its interval, all to as many decimals: `39.40 [38.35, 40.45]`.
 
-    Without a `spec` they have two digits of the half-width, if that can be written out, else five
-    of their own.
+    They have two digits of the half-width, in powers of ten where that cannot be written out.
     """
     if quantity.value is None:
         return "none"
     low, high = quantity.low, quantity.high
     if low is None or high is None:
-        return format(quantity.value, spec or ".5g")
-    if spec is None:
-        spec, half = ".5g", (high - low) / 2
-        if half > 0 and max(abs(low), abs(high)) < LARGEST_WRITTEN:
-            decimals = max(0, 1 - math.floor(math.log10(half)))
-            spec = f".{decimals}f" if decimals <= MOST_DECIMALS else spec
-    return f"{quantity.value:{spec}} [{low:{spec}}, {high:{spec}}]"
+        return f"{quantity.value:.5g}"
+    half = (high - low) / 2
+    decimals = max(0, 1 - math.floor(math.log10(half))) if half > 0 else math.inf
+    if max(abs(low), abs(high)) >= LARGEST_WRITTEN or decimals > MOST_DECIMALS:
+        return str(quantity)
+    return f"{quantity.value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
 
 
 def fixed(value: float | None, decimals: int = 4, missing: str = "none") -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import somersd
 from sklearn.metrics import roc_auc_score
 
 ROOT = Path(__file__).parents[1] / "notebooks"
@@ -107,29 +106,20 @@ def test_no_option_tells_what_a_network_was_taught(scripts):
     assert cells["seed"].is_monotonic_increasing
 
 
-def test_areas_are_those_of_all_pairs(scripts):
-    """Somers' D by pairs; with a share of 0 and 1 it is the area under the ROC curve."""
+def test_areas_are_those_under_the_roc_curve(scripts):
+    """Networks of weight 0 are not there, and one of weight 2 is there twice."""
     random = np.random.default_rng(0)
-    share, scores = random.integers(0, 4, 40) / 3, random.integers(0, 9, 40).astype(float)
-    wanted = (1 + somersd(share, scores).statistic) / 2
-    areas, once = scripts["comparison"]["areas"], np.ones((1, 40))
-    assert areas(scores, share, once)[0] == pytest.approx(wanted)
-    assert areas(share, share, once)[0] == 1
-    has = share > 0.5
-    assert areas(scores, has.astype(float), once)[0] == pytest.approx(roc_auc_score(has, scores))
-    kept = np.arange(40) < 20
-    halved = areas(scores, share, kept[None].astype(float))[0]
-    assert halved == pytest.approx(areas(scores[:20], share[:20], np.ones((1, 20)))[0])
+    has, scores = random.random(40) < 0.4, random.integers(0, 9, 40).astype(float)
+    weights = random.integers(0, 3, (3, 40))
+    areas = scripts["comparison"]["areas"](scores, has, weights.astype(float))
+    for area, count in zip(areas, weights, strict=True):
+        assert area == pytest.approx(roc_auc_score(np.repeat(has, count), np.repeat(scores, count)))
 
 
-def test_thresholds_are_judged_on_settings_that_did_not_choose_them(scripts):
-    has, setting = np.repeat([True, False], 20), np.arange(40) // 2
-    yes, threshold = scripts["comparison"]["at_best"](has * 1.0, has, setting)
-    assert threshold == 1
-    assert (yes == has).all()
-    noise = np.random.default_rng(0).random(40)
-    yes, _ = scripts["comparison"]["at_best"](noise, has, setting)
-    assert 0.5 < yes[~has].mean() + 1 - yes[has].mean() < 1.6
+def test_draws_have_networks_of_both_kinds(scripts):
+    setting, has = np.arange(40) // 20, np.arange(40) < 20
+    drawn = scripts["comparison"]["draws"](setting, has)
+    assert (drawn == 1).all()  # two settings, one of each kind
 
 
 def test_teachers_teach_what_their_names_say(scripts):

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -24,7 +23,7 @@ from orbits.force_samples import ForceSamples
 from orbits.forces import known_law
 from orbits.options import changed, flag_of
 from orbits.plot import own_style
-from orbits.printing import number, share
+from orbits.printing import interval, number, share
 from symreg.experiments import verdict_words
 from symreg.experiments.config import CONTROLS, REACH, SOURCES, TRANSFERS, Key, RunConfig
 from symreg.experiments.figures import FIGURES, FigureData, RunFigure
@@ -35,7 +34,6 @@ from symreg.recovery import words
 from symreg.recovery.gates import turning
 from symreg.recovery.guard import Guard
 from symreg.recovery.plot import undominated
-from symreg.recovery.result import Quantity
 from symreg.recovery.thresholds import THRESHOLDS
 from worldmodel.controls import CONTROLS as PREDICTORS
 from worldmodel.controls.power import POWER
@@ -175,7 +173,7 @@ def environment() -> jinja2.Environment:
         "mathml": mathml,
         "number": partial(number, missing="–"),
         "share": partial(share, missing="–"),
-        "interval": three_digits,
+        "interval": interval,
     }
     return pages
 
@@ -193,11 +191,6 @@ def embedded(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
                 Markup(states.read_text()) if states.exists() else None,
             )  # fmt: skip
     return pictures
-
-
-def three_digits(quantity: Quantity) -> str:
-    """A value with its interval, each to three digits."""
-    return re.sub(r"\.(?!\d)", "", words.interval(quantity, "#.3g"))
 
 
 def mathml(markup: str | None) -> Markup:

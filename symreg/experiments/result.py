@@ -212,7 +212,7 @@ class Run(Result):
             law = source.recovery
             rows.append((
                 name, shortened(law.written or "none", 44), words.IN_WORDS[law.verdict],
-                words.interval(law.constant), words.interval(law.exponent, ".3f"),
+                words.interval(law.constant), words.interval(law.exponent),
                 fixed(source.r2), percent(self.far_error(name), 1, ""),
             ))  # fmt: skip
         return rows

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orbits.estimates import CONFIDENCE
+from orbits.estimates import CONFIDENCE, Estimate
 from orbits.printing import fixed, interval, plural, share
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits
@@ -202,7 +202,7 @@ def _by_shell(far: Examination) -> str:
             continue
         off = f"{WORDS[name]}, {share(shell.share.error)} off in the median,"
         slope = shell.exponent
-        told.append(off if slope is None else f"{off} as r to the power {interval(slope, '.4f')}")
+        told.append(off if slope is None else f"{off} as r to the power {interval(slope)}")
     return f"Its force by distance: {'; '.join(told)}."
 
 
@@ -343,10 +343,10 @@ def _besides(model: WorldModelKind) -> str:
         )
     smaller = beside.ratio >= 1
     values = (beside.ratio, beside.low, beside.high)
-    ratio, low, high = values if smaller else (1 / beside.ratio, 1 / beside.high, 1 / beside.low)
+    times = values if smaller else (1 / beside.ratio, 1 / beside.high, 1 / beside.low)
     return (
         "Its mean error, in which no state counts above 100 %, is "
-        f"{ratio:.3g} [{low:.3g}, {high:.3g}] times {'smaller' if smaller else 'larger'} than that "
+        f"{interval(Estimate(*times))} times {'smaller' if smaller else 'larger'} than that "
         f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)}).{beyond}"
     )
 

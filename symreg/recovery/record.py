@@ -16,7 +16,7 @@ import sympy
 from orbits.files import as_json
 from orbits.printing import plural
 from orbits.provenance import versions
-from orbits.units import Unit
+from orbits.units import ONE, Unit
 from symreg.engines.base import Candidate
 from symreg.fit.outliers import outlier_note
 from symreg.formulas.compare import MATCHING
@@ -95,6 +95,12 @@ class Draft:
     def of_any_law(self) -> list[Gate]:
         """The conditions on any law, apart from controls."""
         return found_gates(self.finding, self.problem.non_central)
+
+    @property
+    def unit(self) -> str | None:
+        """Of the target."""
+        unit = self.problem.units.get(self.problem.samples.target)
+        return None if unit is None or unit.text == ONE.text else unit.as_given
 
     @part("the shortest way to write it", lambda draft: draft.finding.law.expression)
     def formula(self) -> sympy.Expr:

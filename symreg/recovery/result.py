@@ -176,6 +176,7 @@ class Recovery(Result):
             predictions.
         domain: lowest and highest value of every feature; the formula is untested outside.
         form: the formula with names for its numbers.
+        unit: of the formula, by the names of those of the columns; None where they have none.
         points: some rows, drawn at random: every feature, the group, and last the target, by name.
         engine: its name.
         engine_reason: why it was chosen.
@@ -238,6 +239,7 @@ class Recovery(Result):
     covariance: tuple[tuple[float, ...], ...] = ()
     domain: dict[str, tuple[float, float]] = field(default_factory=dict)
     form: str = ""
+    unit: str | None = None
     points: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     explanation: str = ""
     conclusion: str = ""

@@ -97,7 +97,8 @@ def _summary(result: Recovery) -> dict[str, str]:
         rows = {"law": component + in_a_line(groups.form)} | _by_group(result, groups)
         many = []
     else:
-        rows = {"law": component + in_a_line(result.written)}
+        unit = f", in {result.unit}" if result.unit and result.written else ""
+        rows = {"law": component + in_a_line(result.written) + unit}
     if len(many) > 1:
         rows["form"] = in_a_line(result.form)
     rows |= {each.name: with_unit(each) + _truth(each) for each in many if each.value is not None}

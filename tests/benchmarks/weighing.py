@@ -1,6 +1,7 @@
 """What `symreg weigh` finds: real planets, two stars, simulated worlds, coverage of its intervals.
 
     python tests/benchmarks/weighing.py solar --noise 0 1e-8 1e-6 1e-5
+    python tests/benchmarks/weighing.py solar --noise 0 --out notebooks/images/weighed.csv
     python tests/benchmarks/weighing.py stars ../shared/data/gravitybench/modified_gravity_1.97.csv
     python tests/benchmarks/weighing.py worlds --noise 0 1e-6
     python tests/benchmarks/weighing.py searched --noise 0 1e-6 --draws 3
@@ -19,6 +20,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 
 BODIES = (
     "sun", "mercury", "venus", "earth", "moon", "mars", "jupiter", "saturn", "uranus", "neptune",
@@ -54,6 +56,7 @@ def solar(arguments):
     data = solar_system()
     true, names = data["mass"].values[0], data.attrs["bodies"]
     print("noise/au  " + "".join(f"{name:>9}" for name in names) + "   |n-2|  seconds  law")
+    rows = []
     for noise in arguments.noise:
         errors, powers, seconds, laws, light = [], [], [], set(), 0
         for seed in range(arguments.draws if noise else 1):
@@ -64,10 +67,17 @@ def solar(arguments):
             powers.append(found.exponent.value - 2)
             laws.add(found.law)
             light += found.mass("pluto").weighable
+            rows += [
+                {"noise": noise, "draw": seed, "body": name, "true": t, "value": m.value,
+                 "low": m.low, "high": m.high, "weighable": m.weighable}
+                for name, t, m in zip(names, true, found.masses, strict=True)
+            ]  # fmt: skip
         median = np.median(np.abs(errors), axis=0)
         print(f"{noise:<10.0e}" + "".join(f"{value:9.1e}" for value in median)
               + f"{np.median(np.abs(powers)):9.1e}{max(seconds):8.0f}  {', '.join(laws)}; Pluto "
               f"weighable {light} of {len(errors)}", flush=True)  # fmt: skip
+        if arguments.out:
+            pd.DataFrame(rows).to_csv(arguments.out, index=False, float_format="%.10g")
 
 
 def stars(arguments):
@@ -322,6 +332,7 @@ def main():
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 1e-6])
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--each", action="store_true")
+    parser.add_argument("--out", help="of `solar`: a CSV with a row for each mass")
     arguments = parser.parse_args()
     globals()[arguments.what](arguments)
 

@@ -139,7 +139,7 @@ class Examination:
         rows = [
             (
                 WORDS[name], f"{shell.low:.3g} to {shell.high:.3g}", *_in_words(shell.share),
-                interval(shell.exponent or Estimate(), ".3f"), number(shell.true_exponent, 3),
+                interval(shell.exponent or Estimate()), number(shell.true_exponent, 3),
             )
             for name, shell in self.shells.items()
         ]  # fmt: skip

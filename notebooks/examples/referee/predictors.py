@@ -47,21 +47,18 @@ def scores(predictor: object, held_out: str) -> dict[str, float | None]:
 
 
 def verdicts(table: pd.DataFrame, rows: dict[str, dict]) -> list[tuple[str, ...]]:
-    """For each predictor its truth, and what each probe that answers says of it, by the rows of
+    """The truth of each predictor, and what each probe that answers says of it, by the rows of
     `compare`."""
-    probes = all_probes()
-    names = [name for name in rows if name in table and table[name].notna().any()]
-    shown = [
-        ("predictor", "within 10 %", "the same after kicks", *(probes[name].name for name in names))
-    ]
-    for _, each in table.iterrows():
-        said = []
-        for name in names:
-            line = rows[name]["threshold"]
-            line = rows[name]["best_threshold"] if line is None else line
-            score = each[name]
-            said.append("–" if pd.isna(score) else "yes" if score >= line else "no")
-        shown.append((each["predictor"], *(f"{each[share]:.0%}" for share in SHARES), *said))
+    heads = ("within 10 % behind smooth arcs", "behind kicked arcs")
+    shown = [("", *table["predictor"])]
+    for head, share in zip(heads, SHARES, strict=True):
+        shown.append((head, *(f"{100 * each:.0f} %" for each in table[share])))
+    for name, row in rows.items():
+        if name in table and table[name].notna().any():
+            own = row["threshold"]
+            own = row["best_threshold"] if own is None else own
+            said = np.where(table[name].isna(), "–", np.where(table[name] >= own, "yes", "no"))
+            shown.append((row["name"], *said))
     return shown
 
 
