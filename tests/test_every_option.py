@@ -23,7 +23,10 @@ NETWORK = (
     "--context-noise 1e-5 --kicked 0.3 --evaluate-every 2 "
     "--precision bf16-mixed --accelerator cpu --stream"
 )
-TRANSFER = "labelled=4,few=2,target=vector,frozen=true,points=20,steps=3,batch_tokens=32"
+TRANSFER = (
+    "labelled=4,few=2,target=vector,few_labels=1,learner=last_block,shuffled=true,points=20,"
+    "steps=3,batch_tokens=32"
+)
 KICK = "--kick-angle 0.3 --kick-scale 0.9 1.05 --kick-steps 4"
 SEARCH = (
     "--engine auto(niterations=3) --operators +,*,inv --guesses 39/r^2 --seeds 2 "

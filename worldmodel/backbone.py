@@ -20,6 +20,14 @@ class Backbone(nn.Module):
     """How many numbers."""
     tokens_per_step: int = 1
 
+    @property
+    def last_block(self) -> nn.Module:
+        """The last block of layers; ValueError if it is not known which that is."""
+        raise ValueError(
+            "which layers of a module of your own are its last block is not known: fine-tune the "
+            "network, or the head alone."
+        )
+
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]
     ) -> Float[Tensor, "batch said feature"]:
@@ -36,6 +44,10 @@ class Stream(Backbone):
         del self.network.head
         self.width = network.config.d_model
         self.tokens_per_step = network.tokens_per_step
+
+    @property
+    def last_block(self) -> nn.Module:
+        return self.network.blocks[-1]
 
     def forward(
         self, positions: Float[Tensor, "batch time body axis"]

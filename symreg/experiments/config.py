@@ -32,7 +32,6 @@ from symreg.recovery.config import RecoverConfig, SearchConfig
 from worldmodel.config import Checkpoint, KickConfig, NetworkConfig, PredictorConfig, TrainConfig
 from worldmodel.controls import CONTROLS as PREDICTORS
 from worldmodel.probes.config import ProbeConfig
-from worldmodel.probes.readouts import READOUTS as READ_OUTS
 from worldmodel.probes.readouts import parse_readout
 from worldmodel.probes.readouts.base import ReadOut
 
@@ -62,20 +61,6 @@ class Key(NamedTuple):
 
 REACH = {"reach": "far states, inside and beyond the distances of training"}
 """States that an examination asked for: a law is searched in them too."""
-
-TRANSFERS = {
-    Key("transfer"): "forces of the fine-tuned model",
-    Key("transfer", "untrained"): "forces of an untrained network, fine-tuned",
-    Key("transfer_frozen"): "forces of a new head on the frozen model",
-    Key("transfer_frozen", "untrained"): "forces of a new head on a frozen, untrained network",
-}
-"""Fine-tuned models, with tables of forces like those of the sources."""
-
-FROZEN = "transfer_frozen"
-"""The probe `transfer` with the network left unchanged."""
-
-QUESTIONS = (*(name for name in READ_OUTS if name != "implied"), FROZEN)
-"""Further questions: the probes of `worldmodel probe`."""
 
 CONFIGURATION = "configuration.json"
 """File that identifies a run directory."""
@@ -109,7 +94,8 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
     asked on far states too, unless there are no controls."""
     readouts: tuple[str, ...] = ("jacobian",)
     """Further questions, with options in brackets, as in 'transfer(labelled=900, few=100)':
-    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer, transfer_frozen."""
+    kick_response, jacobian, linear, causal, evaluate, extrapolate, transfer. One may be asked
+    several times, with other options."""
     fit: bool = False
     """The factory of --model trains: it receives the run's training orbits (`data`), a `folder` for
     weights, and `seed`."""
@@ -172,10 +158,10 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         for name, known in (("sources", SOURCES), ("controls", CONTROLS)):
             for value in getattr(self, name):
                 require_known(name.removesuffix("s"), value, known)
-        readouts = {name: self.read_out(name) for name in self.asked}
+        readouts = self.asked
         for name in self.QUESTIONS:
-            values = getattr(self, name) if name != "readouts" else self.asked
-            if len(set(values)) < len(values):
+            values = getattr(self, name)
+            if len(readouts if name == "readouts" else set(values)) < len(values):
                 raise OptionError(name, f"names something twice: {' '.join(values)}.")
         if not (self.sources or self.readouts):
             raise ValueError("--sources and --readouts are empty: there is nothing to ask.")
@@ -206,7 +192,7 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
             if self.fit:
                 raise OptionError("fit", "needs --model: the factory that trains.")
             return
-        networks = [name for name in self.asked if self.read_out(name).of_networks]
+        networks = [name for name, readout in self.asked.items() if readout.of_networks]
         if networks:
             raise OptionError(
                 "readouts",
@@ -236,18 +222,29 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         return Path("runs") / f"{law}-{kind}-seed{self.seed}"
 
     @property
-    def asked(self) -> tuple[str, ...]:
-        """The probes that are asked for, by name."""
-        return tuple(text.partition("(")[0].strip() for text in self.readouts)
+    def asked(self) -> dict[str, ReadOut]:
+        """The probes that are asked for, by name; of one that is asked several times by the options
+        too in which these differ.
+
+        Raises:
+            ValueError: if there is none of a name, or an option is not one of its own.
+        """
+        readouts = []
+        for text in self.readouts:
+            try:
+                readouts.append(parse_readout(text))
+            except OptionError as error:
+                raise OptionError("readouts", f"{text}: {error}") from None
+        return {_called(each, readouts): each for each in readouts}
 
     @property
-    def questions(self) -> tuple[str, ...]:
+    def questions(self) -> dict[str, ReadOut]:
         """The probes of this model: one of tokens has no derivatives by position, and a verdict
         needs far states."""
-        names = [name for name in self.asked if self.head != "tokens" or name != "jacobian"]
-        if "kicked" in self.sources and self.law != UNKNOWN and "far" not in names:
-            names.append("far")
-        return tuple(names)
+        asked = {n: r for n, r in self.asked.items() if self.head != "tokens" or n != "jacobian"}
+        if "kicked" in self.sources and self.law != UNKNOWN:
+            asked.setdefault("far", parse_readout("far"))
+        return asked
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -277,34 +274,21 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         """Identify a run directory."""
         write_json(folder / CONFIGURATION, self.identity)
 
-    def read_out(self, name: str) -> ReadOut:
-        """A probe with the options in its brackets.
-
-        Raises:
-            ValueError: if there is none of that name, or an option is not one of its own.
-        """
-        text = dict(zip(self.asked, self.readouts, strict=True)).get(name, name)
-        try:
-            readout = parse_readout(text.replace(FROZEN, "transfer"))
-        except OptionError as error:
-            raise OptionError("readouts", f"{text}: {error}") from None
-        return replace(readout, **{"frozen": True}) if name == FROZEN else readout
-
     def keys(self, name: str) -> list[Key]:
         """A probe asked of the model, and of every control that has something to say there."""
-        controls: tuple[str, ...] = ()
-        if name in ("transfer", FROZEN):
-            controls = tuple(name for name in self.controls if name == "untrained")
-        elif READ_OUTS[name].controls is None:  # it takes any control, and says nothing by itself
-            controls = self.controls
+        beside = self.questions[name].beside
+        controls = tuple(each for each in self.controls if beside is None or each in beside)
         if name == "far":
             controls += tuple(each for each in self.references if each not in controls)
         return [Key(name), *(Key(name, control) for control in controls)]
 
     @property
-    def transfers(self) -> tuple[Key, ...]:
-        """The fine-tuned models of a run."""
-        return tuple(key for name in self.questions for key in self.keys(name) if key in TRANSFERS)
+    def transfers(self) -> dict[Key, str]:
+        """Probes of a run that yield forces, in which a law is searched, in words."""
+        tables = [name for name, readout in self.questions.items() if readout.writes_table]
+        keys = [key for name in tables for key in self.keys(name)]
+        of = {name: f", {control.label}" for name, control in PREDICTORS.items()} | {"none": ""}
+        return {key: f"forces said by {key.name}{of[key.control]}" for key in keys}
 
     @property
     def train(self) -> TrainConfig:
@@ -333,6 +317,18 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
         """Options of a set of orbits like the training orbits; the others run beside it."""
         options = GenerateConfig(**values_of(OrbitsConfig, self), seed=seed, workers=1)
         return replace(options, orbits=count, samples=samples or self.samples)
+
+
+def _called(readout: ReadOut, among: list[ReadOut]) -> str:
+    """A probe with those of its options in which others of the same name differ from it."""
+    usual = type(readout)()
+    alike = [each for each in among if each.name == readout.name]
+    shared = {
+        name: getattr(usual, name)
+        for name in values_of(type(readout), readout)
+        if len({getattr(each, name) for each in alike}) == 1
+    }
+    return str(replace(readout, **shared)).replace(", ", ",")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from orbits.options import changed, flag_of
 from orbits.plot import own_style
 from orbits.printing import interval, number, share
 from symreg.experiments import verdict_words
-from symreg.experiments.config import CONTROLS, REACH, SOURCES, TRANSFERS, Key, RunConfig
+from symreg.experiments.config import CONTROLS, REACH, SOURCES, Key, RunConfig
 from symreg.experiments.figures import FIGURES, FigureData, RunFigure
 from symreg.experiments.figures.law import beside_truth
 from symreg.experiments.report_tables import gate_table, readout_tables
@@ -135,7 +135,7 @@ def render(run: Run, config: RunConfig) -> str:
         run=run, config=config, words=words, verdict_words=verdict_words,
         true_law=known_law(run.law),
         titles=SOURCES | {name: PREDICTORS[name].label for name in CONTROLS}
-        | REACH | {str(key): title for key, title in TRANSFERS.items()},
+        | REACH | {str(key): title for key, title in config.transfers.items()},
         controls=PREDICTORS,
         readouts=readout_tables(run.readouts), turning=turning(run.gates, run.recovered),
         asked=gate_table(run),

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orbits.printing import number, plural
-from symreg.experiments.config import FROZEN
 from symreg.experiments.result import Metrics, Run
 from symreg.experiments.verdict import ANOTHER, FIELD, KEPLERIAN, LAW, PARROT
 from symreg.recovery.gates import Gate
@@ -22,7 +21,7 @@ def readout_tables(
     first."""
     tables = {}
     for name, by_subject in readouts.items():
-        readout = READOUTS["transfer" if name == FROZEN else name]
+        readout = READOUTS[name.partition("(")[0]]
         labels = EVERYWHERE | dict(readout.labels)
         rows = [("", *(CONTROLS[subject].label for subject in by_subject))]
         for metric in dict.fromkeys(metric for each in by_subject.values() for metric in each):

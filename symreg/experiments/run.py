@@ -26,7 +26,6 @@ from symreg.experiments.config import (
     PLANETS_YEARS,
     REACH,
     SOURCES,
-    TRANSFERS,
     Key,
     RunConfig,
     require_same_run,
@@ -157,19 +156,17 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         states = "kicked" if kicked else "orbit"
         forces = ask(f"forces/{name}.parquet", title, shown, control=control, states=states)
         recovered(name, what, forces)
-    for name in config.questions:
-        readout = config.read_out(name)
+    for name, readout in config.questions.items():
         shown = readout.shown(config.held_out_count, config.context_length)
-        own_orbits = shown.seed and simulated(readout.name, shown.orbits, shown.seed, shown.samples)
+        own_orbits = shown.seed and simulated(name, shown.orbits, shown.seed, shown.samples)
         for key in reversed(config.keys(name)):
             own = readout if key.control == "none" else readout.of_a_control
             question: dict[str, Any] = {
                 "readout": str(own), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
-            if key in TRANSFERS:
-                title = f"fine-tune: {TRANSFERS[key]}"
-                forces = ask(f"forces/{key}.parquet", title, own_orbits, **question)
-                recovered(str(key), TRANSFERS[key], forces)
+            if what := config.transfers.get(key):
+                forces = ask(f"forces/{key}.parquet", what, own_orbits, **question)
+                recovered(str(key), what, forces)
             else:
                 who = "" if key.control == "none" else f": {CONTROLS[key.control]}"
                 title = f"probe {name.replace('_', ' ')}{who}"

@@ -185,6 +185,20 @@ def test_every_question_is_asked_of_the_right_model_and_states():
     assert made["forces/orbit.parquet"][1] == made["forces/kicked.parquet"][1]
 
 
+def test_a_probe_asked_twice_is_called_by_what_differs():
+    both = ("transfer(few=40, learner=head)", "transfer(few=40)", "evaluate(steps=5)")
+    config = run_config(readouts=both, controls=("untrained",), sources=("orbit",))
+    assert list(config.asked) == ["transfer(learner=head)", "transfer", "evaluate"]
+    made = calls_of(config)
+    for name in ("transfer(learner=head)", "transfer"):
+        for key in (name, f"{name}_untrained"):
+            _, (_, data), options = made[f"forces/{key}.parquet"]
+            assert (data, options.read_out.few) == (f"data/{name}.zarr", 40)
+            assert made[f"laws/{key}.json"][1] == [f"forces/{key}.parquet"]
+    with pytest.raises(ValueError, match="readouts names something twice"):
+        run_config(readouts=("transfer(few=100)", "transfer"))
+
+
 def test_another_configuration_is_told_apart_by_the_option_that_differs(tmp_path):
     config = run_config(out=str(tmp_path / "run"))
     require_same_run(config)

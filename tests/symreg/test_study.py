@@ -20,7 +20,8 @@ from symreg.experiments.result import Run, StatesResult
 from symreg.experiments.verdict import WorldModelKind
 from symreg.recovery.result import Agreement, Quantity, Recovery
 
-CONTEXT = Path(__file__).parents[2] / "notebooks" / "studies" / "context.py"
+STUDIES = Path(__file__).parents[2] / "notebooks" / "studies"
+CONTEXT = STUDIES / "context.py"
 
 
 def quantity(name, value, truth):
@@ -187,6 +188,25 @@ def test_a_small_study_from_end_to_end(tmp_path):
     assert 'id="figure-context"' in page
     assert "Does it run?" in page
     assert (out / "cells" / "context_length=4" / "report.html").exists()
+
+
+def test_the_protocol_of_fine_tuning_runs_small(tmp_path):
+    """The study of the pages, with networks that hardly train: every learner has its law."""
+    content = yaml.safe_load((STUDIES / "protocol.yaml").read_text())
+    few = "few=40, few_labels=0, steps=250", "labelled=60,few=10,points=100,steps=4"
+    (readouts,) = content["grid"][0]["readouts"]
+    readouts = [text.replace(*few) for text in readouts]
+    content["base"] |= small()["base"] | {
+        "context_length": 6, "readouts": readouts, "sources": [], "controls": []
+    }  # fmt: skip
+    content |= {"grid": {"attention": ["lssar"]}, "figure": str(STUDIES / "protocol.py")}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(content))
+    assert main(["study", str(tmp_path / "small.yaml"), "--out", str(tmp_path / "out")]) == 0
+    rows = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert list(rows["learner"]) == [
+        "network", "last block", "network, size", "head", "forest", "network, shuffled labels",
+    ]  # fmt: skip
+    assert (tmp_path / "out" / "figures" / "protocol.png").exists()
 
 
 @pytest.mark.slow  # that a cluster works here: tests/orbits/test_cluster.py

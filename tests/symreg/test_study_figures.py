@@ -43,7 +43,11 @@ def frame(**axes):
         table[f"extrapolate.entropy_{factor}"] = 1 - 0.1 * rng.random(len(table))
         table[f"extrapolate.first_key_{factor}"] = 0.02 / factor
     table["extrapolate.loss_1"] = 1e-5 * (1 + rng.random(len(table)))
-    table["transfer.r2"] = 0.9
+    for learner in ("transfer", "transfer(learner=forest,target=vector)"):
+        table[f"{learner}.r2"] = table[f"{learner}.r2_twice"] = 0.9
+        table[f"{learner}.median_relative_error"] = 0.02
+        table[f"{learner}.error_twice"] = 0.4
+        table[f"{learner}.verdict"] = np.where(table.index % 3 == 0, "up_to_scale", "different")
     table["far.error"] = 0.05 + rng.random(len(table))
     if "target" in table:
         known = table["target"].str.extract(r"inertia=([\d.]+)")[0].astype(float)
@@ -106,6 +110,11 @@ TABLES = {
         "attention": ["softmax", "lssar"],
         "seed": [0, 1],
     },
+    "protocol": {
+        "attention": ["softmax", "lssar"],
+        "target": ["displacement", "residual"],
+        "seed": [0, 1, 2],
+    },
     "softplus": {
         "attention": ["map=exp norm=l1", "map=relu norm=l1 sharpen=3", "softpick"],
         "seed": [0, 1, 2],
@@ -154,6 +163,15 @@ def test_the_study_beyond_counts_laws_by_setting():
     rows = FIGURES["beyond"].summary(table)
     assert [row.split(" (")[0] for row in rows["holds a law"]] == ["2 of 2"] * 6
     assert set(rows["exponent to 10×"]) == {"-1.9 to -1.9 (-2)"}
+
+
+def test_the_protocol_counts_newton_s_formulas_by_setting_and_learner():
+    table = frame(**TABLES["protocol"])
+    table.attrs["axes"] = ["attention", "target", "seed", "readouts"]
+    rows = FIGURES["protocol"].summary(table)
+    assert len(rows) == 2 * 2 * 2
+    assert set(rows["learner"]) == {"network, size", "forest"}
+    assert set(rows["Newton's"]) == {"1 of 3 (0.8–90.6 %)"}
 
 
 def test_the_calibration_counts_what_is_wrong_by_half():

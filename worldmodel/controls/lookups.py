@@ -89,7 +89,7 @@ class OfTriples(ABC):
         triples = stretches(memory, PAIR + 1)
         triples = triples[:: max(1, -(-len(triples) // most))].astype(np.float64)
         self.context_length = max(context_length, PAIR)
-        self.places, frame = _in_frame(triples[:, :PAIR])
+        self.places, frame = in_frame(triples[:, :PAIR])
         bends = triples[:, 2] - 2 * triples[:, 1] + triples[:, 0]
         self.bends = np.einsum("dna,na->nd", frame, bends)
 
@@ -101,7 +101,7 @@ class OfTriples(ABC):
 
     def _following(self, contexts: np.ndarray) -> np.ndarray:
         last = contexts[:, -PAIR:]
-        places, frame = _in_frame(last)
+        places, frame = in_frame(last)
         bend = np.einsum("dna,nd->na", frame, self.bend(places))
         return 2 * last[:, 1] - last[:, 0] + bend
 
@@ -167,10 +167,11 @@ class Forest(OfTriples):
         return self.forest.predict(places) if len(places) else np.zeros((0, self.bends.shape[1]))
 
 
-def _in_frame(
+def in_frame(
     pairs: Float[np.ndarray, "pair 2 axis"],
 ) -> tuple[Float[np.ndarray, "pair feature"], Float[np.ndarray, "direction pair axis"]]:
-    """Distance and the last step along and across it, and the frame that turns with the body."""
+    """Distance and the last step along and across it, and the frame that turns with the body, its
+    directions first."""
     here, step = pairs[:, 1], pairs[:, 1] - pairs[:, 0]
     r = np.linalg.norm(here, axis=1, keepdims=True)
     frame = turning_frame(here / r, step)

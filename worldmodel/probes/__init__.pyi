@@ -6,9 +6,13 @@ from .errors import next_step as next_step
 from .errors import rollout_errors as rollout_errors
 from .errors import segment_losses as segment_losses
 from .experiment import Experiment as Experiment
+from .farther import circular_shells as circular_shells
 from .finetune import Backbone as Backbone
 from .finetune import LabelledContexts as LabelledContexts
+from .finetune import Said as Said
 from .finetune import fine_tune as fine_tune
+from .finetune import forest as forest
+from .finetune import labelled_contexts as labelled_contexts
 from .finetune import last_outputs as last_outputs
 from .metrics import measure as measure
 from .n_body import table_of_bodies as table_of_bodies

@@ -68,7 +68,7 @@ def test_the_input_of_the_last_layer_is_read_and_the_module_stays(data):
     torch.testing.assert_close(backbone(x)[:, 0], wanted)
     labels = torch.full((7, 4, 1), torch.nan)
     labels[:, -1] = x[:, -1, :, 0]
-    tuned = fine_tune(backbone, lambda _: (x, labels), 1, 200, False, 0, learning_rate=1e-2)
+    tuned = fine_tune(backbone, lambda _: (x, labels), 1, 200, "network", 0, learning_rate=1e-2)
     assert (tuned(x)[:, 0] - labels[:, -1]).square().mean() < 0.01
     for name, parameter in predictor.module.named_parameters():
         torch.testing.assert_close(parameter, before[name])

@@ -171,6 +171,11 @@ class ReadOut(Options, ABC):
         return ShownOrbits(held_out)
 
     @property
+    def beside(self) -> tuple[str, ...] | None:
+        """Names of the controls of which a run asks it too; None: all that the run has."""
+        return None if self.controls is None else ()
+
+    @property
     def of_a_control(self) -> "ReadOut":
         """The probe as a run asks it of a control: by default the same."""
         return self

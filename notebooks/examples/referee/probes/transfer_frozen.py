@@ -5,7 +5,7 @@ from base import TRANSFER, Network, Probe
 
 def score(network: Network) -> float:
     """R² of the size of the force near labelled states, by the head alone."""
-    reading = network.read(TRANSFER.format(", frozen=true"))
+    reading = network.read(TRANSFER.format(", learner=head"))
     return reading["r2_size"]
 
 

@@ -215,5 +215,6 @@ def _by_model(
     backbone = model.backbone(NEEDED)
     targets = np.full((*contexts.shape[:2], 1), np.nan)
     targets[:, -1, 0] = labels
-    tuned = probes.fine_tune(backbone, lambda _: (contexts, targets), 1, options.steps, False, seed)
+    batch = contexts, targets
+    tuned = probes.fine_tune(backbone, lambda _: batch, 1, options.steps, "network", seed)
     return np.stack([probes.last_outputs(tuned, part)[:, 0] for part in asked])
