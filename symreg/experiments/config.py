@@ -276,8 +276,8 @@ class RunConfig(SearchConfig, KickConfig, Checkpoint, PredictorConfig, NetworkCo
 
     def keys(self, name: str) -> list[Key]:
         """A probe asked of the model, and of every control that has something to say there."""
-        beside = self.questions[name].beside
-        controls = tuple(each for each in self.controls if beside is None or each in beside)
+        takes = self.questions[name].controls_of_a_run
+        controls = tuple(each for each in self.controls if takes is None or each in takes)
         if name == "far":
             controls += tuple(each for each in self.references if each not in controls)
         return [Key(name), *(Key(name, control) for control in controls)]

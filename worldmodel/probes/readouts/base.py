@@ -171,7 +171,7 @@ class ReadOut(Options, ABC):
         return ShownOrbits(held_out)
 
     @property
-    def beside(self) -> tuple[str, ...] | None:
+    def controls_of_a_run(self) -> tuple[str, ...] | None:
         """Names of the controls of which a run asks it too; None: all that the run has."""
         return None if self.controls is None else ()
 

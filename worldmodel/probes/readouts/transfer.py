@@ -61,7 +61,7 @@ class Transfer(ReadOut):
     """Positions in each step."""
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def controls_of_a_run(self) -> tuple[str, ...]:
         return () if self.shuffled or self.learner == "forest" else ("untrained",)
 
     def shown(self, held_out: int, context_length: int) -> ShownOrbits:
