@@ -164,9 +164,9 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
             question: dict[str, Any] = {
                 "readout": str(own), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
-            if what := config.transfers.get(key):
-                forces = ask(f"forces/{key}.parquet", what, own_orbits, **question)
-                recovered(str(key), what, forces)
+            if tuned := config.transfers.get(key):
+                forces = ask(f"forces/{key}.parquet", tuned, own_orbits, **question)
+                recovered(str(key), tuned, forces)
             else:
                 who = "" if key.control == "none" else f": {CONTROLS[key.control]}"
                 title = f"probe {name.replace('_', ' ')}{who}"
