@@ -264,7 +264,7 @@ def test_a_law_is_found_where_every_row_is_there_twice():
     r, m = np.random.default_rng(0).uniform(0.5, 3, (2, 200))
     once = scattered(pd.DataFrame({"r": r, "m": m, "F": 3.7 * m / r**2}))
     twice = pd.concat([once, once])
-    options = {"target": "F", "features": "r,m", "null": False, "time_limit": 4}
+    options = {"target": "F", "features": "r,m", "null": False, "time_limit": 60}
     law, same = symreg.recover(once, **options), symreg.recover(twice, **options)
     assert (law.status, same.status) == ("found", "found")
     assert same.constant.high - same.constant.low > 0.7 * (law.constant.high - law.constant.low)

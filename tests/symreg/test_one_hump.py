@@ -72,7 +72,7 @@ def test_a_law_beside_an_unseen_wave_is_not_found_and_beside_noise_it_is():
     noise = rng.uniform(-0.36, 0.36, 500)  # as large
     for left, is_found in ((wave, False), (noise, True)):
         table = pd.DataFrame({"x": x, "z": z, "y": 2.0 * x + left})
-        law = recover(table, target="y", features=("x", "z"), null=False, time_limit=5)
+        law = recover(table, target="y", features=("x", "z"), null=False, time_limit=60)
         assert law.found is is_found
         assert ("errors" in {gate.name for gate in law.found_gates}) is not is_found
         assert ("commonest near zero, as noise is" in " ".join(str(law).split())) is not is_found

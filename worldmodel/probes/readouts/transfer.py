@@ -81,6 +81,8 @@ class Transfer(ReadOut):
             ValueError: if the data set has too few orbits, or the model contains no network.
         """
         config = experiment.config
+        # who cannot be tuned hears that, and not how many orbits are missing
+        experiment.model.backbone("the probe transfer (fine-tuning)")
         full, few = _split(self, experiment)
         said = self._learned(experiment, full, few)
         arcs = experiment.arcs(few)
