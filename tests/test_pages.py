@@ -427,6 +427,35 @@ def test_the_table_of_what_lies_beyond_is_that_of_its_study():
     assert not (cells[cells["target"] == "displacement"]["world_model"] != "neither").any()
 
 
+def test_the_table_of_fine_tuning_is_that_of_its_study():
+    cells = pd.read_csv(ROOT / "notebooks" / "images" / "protocol.csv")
+    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    assert f"{len(cells)} networks" in page
+    theirs = {"target": "displacement", "norm": "layer", "inputs": "coordinates",
+              "outputs": "coordinates", "context_length": 32}  # fmt: skip
+    theirs = cells[np.logical_and.reduce([cells[n] == value for n, value in theirs.items()])]
+    vector = "transfer(target=vector)"
+    for words, attention, learner in (
+        ("network, softmax", "softmax", vector),
+        ("network, LSSAR(3)", "lssar", vector),
+        ("network, LSSAR(15)", "lssar(p=15)", vector),
+        ("untrained network, softmax", "softmax", f"{vector}_untrained"),
+        ("network, softmax, shuffled labels", "softmax", "transfer(target=vector,shuffled=true)"),
+        ("random forest of the same labels", "softmax", "transfer(target=vector,learner=forest)"),
+    ):
+        some = theirs[(theirs["attention"] == attention) & theirs[f"{learner}.r2"].notna()]
+        r2, best = some[f"{learner}.r2"], some[f"{learner}.verdict"].isin(["exact", "up_to_scale"])
+        found = best & (some[f"{learner}.status"] == "found")
+        told = f"{r2.median():.2f} ({r2.min():.2f} to {r2.max():.2f})".replace("-", "−")
+        told = f"| {words} | {told.replace('−0.00 (', '0.00 (')} |"
+        off = f"{some[f'{learner}.error_twice'].median():.2g} times"
+        (row,) = [line for line in page.splitlines() if line.startswith(told)]
+        cells_of_row = [each.strip() for each in row.split("|")]
+        assert cells_of_row[3].startswith(off)
+        assert cells_of_row[4].startswith(f"{best.sum()} of {len(some)} (")
+        assert cells_of_row[5] == f"{found.sum()} of {len(some)}"
+
+
 def test_what_the_page_says_of_pairs_is_in_their_table():
     pairs, page = pd.read_csv(ROOT / "notebooks" / "images" / "paired.csv"), words_of("target")
     kinds = pairs.groupby("target")["world_model"].value_counts()
@@ -636,7 +665,8 @@ def test_what_is_said_of_students_is_in_their_table():
     page = (ROOT / "notebooks" / "explanation" / "probes.md").read_text()
     table = pd.read_csv(ROOT / "notebooks" / "images" / "taught.csv")
     last = table[table["site"] == "layers.3"]
-    assert len(last) == 20
+    of_law = last["network"].str.startswith("newton")
+    assert (of_law.sum(), (~of_law).sum()) == (8, 12)
     decoded, whole = (f"{last[c].min():.2f} to {last[c].max():.2f}" for c in ("decoded", "whole"))
     assert f"R² of {decoded}, and" in page
     assert f"Exchanging the whole layer moves it by {whole}." in page

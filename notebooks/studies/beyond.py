@@ -11,15 +11,16 @@ from symreg import StudyFigure
 from symreg.experiments.study_figure import LABEL, finished, frequency, measured
 from symreg.experiments.verdict import LAW, OBEYS
 from worldmodel.examiner.answers import RIGHT
+from worldmodel.examiner.questions import FARTHER
+from worldmodel.examiner.shells import TRAINED
 
-SHELLS = {"trained": "inside", "twice": "to 2×", "fourfold": "to 4×", "tenfold": "to 10×"}
+SHELLS = {TRAINED: "inside"} | {name: f"to {times:g}×" for name, times in FARTHER.items()}
 SETTING = ["inputs", "outputs", "norm", "target", "attention", "context_length", "law"]
 LAWS, CONTEXTS = "other laws", "contexts"
 SETTINGS = {
-    "logarithms, no norm": {"inputs": "logarithms", "outputs": "logarithms", "norm": "none"},
-    "logarithms, LayerNorm": {"inputs": "logarithms", "outputs": "logarithms", "norm": "layer"},
-    "coordinates, no norm": {"inputs": "coordinates", "outputs": "coordinates", "norm": "none"},
-    "coordinates, LayerNorm": {"inputs": "coordinates", "outputs": "coordinates", "norm": "layer"},
+    f"{side}, {words}": {"inputs": side, "outputs": side, "norm": norm}
+    for side in ("logarithms", "coordinates")
+    for norm, words in (("none", "no norm"), ("layer", "LayerNorm"))
 }
 
 

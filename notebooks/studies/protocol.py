@@ -37,7 +37,8 @@ def words(learner: str) -> str:
 
 
 def newton(frame: pd.DataFrame, learner: str) -> pd.Series:
-    """(cell,) whether its formula is Newton's; cells without one are left out."""
+    """(cell,) whether its best formula is Newton's, which is a candidate of every search; cells
+    without a formula are left out."""
     return frame[f"{learner}.verdict"].dropna().isin(NEWTON)
 
 
@@ -67,13 +68,14 @@ def draw(frame: pd.DataFrame) -> dict[str, tuple[Figure, str]]:
         finished(axes, bool(asked))
     caption = (
         "Errors of the force that fine-tuned networks say, a point for each network: filled where "
-        "the formula found in the forces of held-out systems is Newton's."
+        "the best formula for the forces of held-out systems has Newton's form."
     )
     return {"protocol": (figure, caption)}
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for each setting and learner: R² held out and farther away, and how often Newton's."""
+    """A row for each setting and learner: R² held out and farther away, and how often Newton's is
+    the best formula, and found."""
     axes = [name for name in frame.attrs.get("axes", ["attention"]) if name not in USUAL]
     rows = []
     for setting, part in frame.groupby(axes, sort=False, dropna=False):
@@ -93,7 +95,9 @@ def _row(part: pd.DataFrame, learner: str) -> dict[str, str]:
     for title, column in shown.items():
         low, middle, high = part[f"{learner}.{column}"].astype(float).quantile([0, 0.5, 1])
         row[title] = f"{middle:.3g} ({low:.3g} to {high:.3g})"
-    return row | {"Newton's": frequency(newton(part, learner))}
+    yes = newton(part, learner)
+    found = yes & (part.loc[yes.index, f"{learner}.status"] == "found")
+    return row | {"Newton's is best": frequency(yes), "and found": frequency(found)}
 
 
 FIGURE = StudyFigure(draw, summary)

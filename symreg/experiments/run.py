@@ -156,6 +156,7 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
         states = "kicked" if kicked else "orbit"
         forces = ask(f"forces/{name}.parquet", title, shown, control=control, states=states)
         recovered(name, what, forces)
+    transfers = config.transfers
     for name, readout in config.questions.items():
         shown = readout.shown(config.held_out_count, config.context_length)
         own_orbits = shown.seed and simulated(name, shown.orbits, shown.seed, shown.samples)
@@ -164,7 +165,7 @@ def experiment(config: RunConfig, keep: Cache, own: Any = None) -> list[File]:
             question: dict[str, Any] = {
                 "readout": str(own), "control": key.control, "orbits": shown.orbits,
             }  # fmt: skip
-            if tuned := config.transfers.get(key):
+            if tuned := transfers.get(key):
                 forces = ask(f"forces/{key}.parquet", tuned, own_orbits, **question)
                 recovered(str(key), tuned, forces)
             else:

@@ -24,7 +24,7 @@ def table(study: Study, folder: Path, errors: Mapping[str, str]) -> pd.DataFrame
     options that vary, `label` of the part of the grid, `world_model`, `recovered`, `gates_failed`,
     `holds_to` (au) and `kind_failed` (gates of the law and of the kind), gate.NAME with the values
     found by those of the kind, model.NAME for each number in a user's model's `parameters`; for
-    each set of states and control SOURCE.verdict, .expression, .recovered, .r2, .exponent,
+    each set of states and control SOURCE.verdict, .expression, .status, .recovered, .r2, .exponent,
     .exponent_low, .exponent_high, .exponent_truth, .constant (and low, high, truth),
     .resamples_agreeing, .kick_r2_1, .kick_r2_4 and .kick_r2_first (the first step read: the second
     where masses differ), and for each feature but r .exponent_of_FEATURE (and low, high, truth);
@@ -100,6 +100,7 @@ def _of_source(source: StatesResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "verdict": law.verdict,
         "expression": law.expression,
+        "status": law.status,
         "recovered": law.recovered,
         "r2": source.r2,
         **_of_quantity("exponent", law.exponent),

@@ -47,6 +47,7 @@ def frame(**axes):
         table[f"{learner}.r2"] = table[f"{learner}.r2_twice"] = 0.9
         table[f"{learner}.median_relative_error"] = 0.02
         table[f"{learner}.error_twice"] = 0.4
+        table[f"{learner}.status"] = np.where(table.index % 6 == 0, "found", "none")
         table[f"{learner}.verdict"] = np.where(table.index % 3 == 0, "up_to_scale", "different")
     table["far.error"] = 0.05 + rng.random(len(table))
     if "target" in table:
@@ -171,7 +172,8 @@ def test_the_protocol_counts_newton_s_formulas_by_setting_and_learner():
     rows = FIGURES["protocol"].summary(table)
     assert len(rows) == 2 * 2 * 2
     assert set(rows["learner"]) == {"network, size", "forest"}
-    assert set(rows["Newton's"]) == {"1 of 3 (0.8–90.6 %)"}
+    assert set(rows["Newton's is best"]) == {"1 of 3 (0.8–90.6 %)"}
+    assert sorted(set(rows["and found"])) == ["0 of 3 (0.0–70.8 %)", "1 of 3 (0.8–90.6 %)"]
 
 
 def test_the_calibration_counts_what_is_wrong_by_half():

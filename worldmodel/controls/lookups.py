@@ -10,6 +10,7 @@ frame of the data, or with displacements, they err several times as much.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -145,26 +146,34 @@ class Lookup(OfTriples):
         return self.interpolation(self.tree.data[near] - places[:, None], self.bends[near])
 
 
-class Forest(OfTriples):
-    """A random forest of the training triples.
+TREES, MOST = 30, 60_000
+"""Of a forest: trees, and rows that they are fitted to."""
 
-    Source: Breiman, Machine Learning 45, 5 (2001), as in scikit-learn.
-    """
+
+class Forest(OfTriples):
+    """A random forest of the training triples."""
 
     def __init__(
-        self,
-        memory: Float[np.ndarray, "orbit time axis"],
-        context_length: int,
-        trees: int = 30,
-        most: int = 60_000,
+        self, memory: Float[np.ndarray, "orbit time axis"], context_length: int, most: int = MOST
     ) -> None:
-        from sklearn.ensemble import RandomForestRegressor
-
         super().__init__(memory, context_length, most)
-        self.forest = RandomForestRegressor(trees, random_state=0).fit(self.places, self.bends)
+        self.forest = random_forest(self.places, self.bends)
 
     def bend(self, places: Float[np.ndarray, "state place"]) -> Float[np.ndarray, "state axis"]:
         return self.forest.predict(places) if len(places) else np.zeros((0, self.bends.shape[1]))
+
+
+def random_forest(features: np.ndarray, values: np.ndarray, seed: int = 0) -> Any:
+    """A fitted random forest of scikit-learn: Breiman, Machine Learning 45, 5 (2001).
+
+    Args:
+        features: (row, feature).
+        values: (row,) or (row, output).
+        seed: of its draws.
+    """
+    from sklearn.ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(TREES, random_state=seed).fit(features, values)
 
 
 def in_frame(

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from worldmodel.backbone import Backbone
-from worldmodel.controls.lookups import in_frame
+from worldmodel.controls.lookups import MOST, in_frame, random_forest
 from worldmodel.data import random_crops
 from worldmodel.world_model import TOKENS_AT_ONCE
 
@@ -153,17 +153,13 @@ def last_outputs(
     return torch.cat(answers).numpy()
 
 
-TREES, MOST = 30, 60_000
-"""As the control `forest` has them: trees, and labelled contexts that they are fitted to."""
-
-
 def forest(
     contexts: Float[np.ndarray, "context time body axis"],
     labels: Float[np.ndarray, "context output"],
     seed: int,
 ) -> Said:
-    """A random forest of the last three positions of each context, in the frame that turns with the
-    body, in which labels that are vectors are learned too.
+    """A random forest like the control of that name, of the last three positions of each context,
+    in the frame that turns with the body, in which labels that are vectors are learned too.
 
     Three positions hold the place, the velocity and, by the second difference, the acceleration; of
     two bodies those of the first from the second, and its share of their distance, which the masses
@@ -174,13 +170,11 @@ def forest(
     """
     if contexts.shape[1] < 2:
         raise ValueError("a forest reads the last step, and contexts of one position hold none.")
-    from sklearn.ensemble import RandomForestRegressor
-
     some = np.random.default_rng(seed).permutation(len(contexts))[:MOST]
     places, frame = _in_frame(contexts[some])
     vectors = labels.shape[1] > 1
     own = np.einsum("dna,na->nd", frame, labels[some]) if vectors else labels[some, 0]
-    fitted = RandomForestRegressor(TREES, random_state=seed).fit(places, own)
+    fitted = random_forest(places, own, seed)
 
     def said(contexts: np.ndarray) -> np.ndarray:
         places, frame = _in_frame(contexts)

@@ -81,10 +81,10 @@ class Transfer(ReadOut):
             ValueError: if the data set has too few orbits, or the model contains no network.
         """
         config = experiment.config
-        # who cannot be tuned hears that, and not how many orbits are missing
-        experiment.model.backbone("the probe transfer (fine-tuning)")
+        # first: who cannot be tuned hears that, and not how many orbits are missing
+        network = experiment.model.backbone("the probe transfer (fine-tuning)")
         full, few = _split(self, experiment)
-        said = self._learned(experiment, full, few)
+        said = self._learned(experiment, network, full, few)
         arcs = experiment.arcs(few)
         if arcs.kick is None:
             labelled = probes.undisturbed(full, experiment.model.context_length)
@@ -109,14 +109,14 @@ class Transfer(ReadOut):
         return Reading(metrics, experiment.states, report(metrics, experiment), table)
 
     def _learned(
-        self, experiment: "probes.Experiment", full: "probes.Orbits", few: "probes.Orbits"
-    ) -> "probes.Said | None":
+        self, experiment: "probes.Experiment", network: "probes.Backbone",
+        full: "probes.Orbits", few: "probes.Orbits",
+    ) -> "probes.Said | None":  # fmt: skip
         """What gives the force from contexts, once it has learned the labels; None for the law.
 
         All labels are in units of their root mean square over the fully labelled orbits, which is
         then the unit of the head's output.
         """
-        network = experiment.model.backbone("the probe transfer (fine-tuning)")
         if experiment.config.control == "injected":
             return None
         length, seed = experiment.model.context_length, experiment.config.seed
