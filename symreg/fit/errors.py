@@ -26,6 +26,8 @@ ROUNDED = 2.0
 """Errors of rounding, rms, up to which it is all that a formula leaves."""
 COARSE = 1e-3
 """Errors of rounding beside the scatter of targets above which they are noise."""
+STEADY = 0.9
+"""Share of the rows by which that is judged: in one beside a pole rounding is a large part of y."""
 COMPARED = 25
 """Formulas, best first, that are compared."""
 LARGEST_RELATIVE = 0.3
@@ -245,7 +247,9 @@ def _of_target(
             for law in sorted(shown, key=lambda law: law.nodes):
                 errors = ErrorModel(ROUNDING, law=law)
                 under = errors.of(samples)
-                small = COARSE * np.std(samples.y) > _rms(rounding_of(law, samples))
+                expected = rounding_of(law, samples)
+                steady = expected <= np.quantile(expected, STEADY)
+                small = COARSE * np.std(samples.y[steady]) > _rms(expected[steady])
                 if small and rounding_left(refit(law, under), samples) < ROUNDED:
                     return errors, [refit(law, under) for law in laws[: 4 * COMPARED]]
         share = min(1.0, float(np.std(samples.y)) / size)
