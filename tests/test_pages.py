@@ -580,7 +580,7 @@ def test_how_the_networks_of_bytes_attend_is_told_as_they_did():
 
 def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
     """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
-    page = words_of("softplus")
+    page, tables = words_of("softplus"), words_of("softplus-tables")
     told, keys = (
         pd.read_csv(ROOT / "notebooks" / "images" / name)
         .set_index(["attention", "factor", "seed"])
@@ -596,15 +596,52 @@ def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
                 low, middle, high = runs[kind, factor].quantile([0, 0.5, 1])
                 cells.append(f"{score} ({score} to {score})".format(middle, low, high))
             assert runs[kind, 4].count() == 10
-            assert " | ".join(cells) in page
+            assert " | ".join(cells) in tables
     least = min(
         mannwhitneyu(told["loss"][kind, factor], told["loss"]["softmax", factor]).pvalue
         for kind in set(told.index.get_level_values(0)) - {"softmax"} for factor in (4, 8)
     )  # fmt: skip
-    assert f"the least p is {least:.2g})" in page
+    assert f"the least p is {least:.2g})" in tables
     for table in (told["loss"], keys["accuracy"]):
         chance = mannwhitneyu(table["lssar(p=15)", 4], table["softmax", 4]).pvalue
         assert f"p = {chance:.2g} (ranks)" in page
+
+
+def test_every_claim_of_the_abstract_names_its_protocol_and_has_one_answer():
+    page = (ROOT / "notebooks" / "explanation" / "softplus.md").read_text()
+    lines = page[page.index("| claim of the abstract") :].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert rows[0][0].startswith("recovers Newton's law")
+    for _, protocol, size, answer, result in rows:
+        assert protocol
+        assert size
+        assert answer in {"holds", "does not hold", "open", "not tested by their protocol"}
+        assert bool(result) == (answer != "not tested by their protocol")
+    told = " ".join(row[4] for row in rows)
+    cells = pd.read_csv(ROOT / "notebooks" / "images" / "softplus.csv")
+    middle = cells.groupby("attention").median(numeric_only=True)
+    loss = 1e4 * middle["extrapolate.loss_1"]
+    growth = middle["extrapolate.ratio_16"].map(two_digits)
+    lssa, softmax = "map=softplus norm=l1 scale=logdlogn", "map=exp norm=l1 scale=sqrt"
+    for power in (3, 15):
+        shown = f"{growth[f'{lssa} sharpen={power}'][:-3]} {growth[f'{lssa} sharpen={power}'][-3:]}"
+        assert f"{shown} times with LSSAR({power})" in told
+    assert f"grows {growth[softmax][:-3]} {growth[softmax][-3:]} times with softmax" in told
+    assert f"LSSA has {loss[lssa] / loss[softmax]:.1f} times the loss of softmax" in told
+    over = {name: loss[f"map={name} norm=l1 scale=sqrt"] / loss[softmax]
+            for name in ("softplus", "sigmoid", "relu")}  # fmt: skip
+    assert f"softplus {over['softplus']:.1f} times, sigmoid {over['sigmoid']:.1f} times" in told
+    assert f"exception, {over['relu']:.1f} times" in told
+    alone = {name: loss[f"map={name} norm=none scale=sqrt"] for name in ("sigmoid", "relu")}
+    assert f"without a sum sigmoid {alone['sigmoid']:.1f}, ReLU {alone['relu']:.1f}" in told
+    assert f"LSSAR(3) {loss[f'{lssa} sharpen=3']:.1f};" in told
+    assert f"entmax {loss['entmax']:.1f}, softpick {loss['softpick']:.1f}" in told
+    for name in ("exp", "softplus", "relu", "sigmoid"):  # re-weighting lowers each
+        for scale in ("sqrt", "logdlogn"):
+            assert (
+                loss[f"map={name} norm=l1 scale={scale} sharpen=3"]
+                < loss[f"map={name} norm=l1 scale={scale}"]
+            )
 
 
 def test_the_effects_of_the_parts_are_those_of_their_cells():
