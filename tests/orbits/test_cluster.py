@@ -87,7 +87,7 @@ def test_a_worker_of_a_cluster_is_killed_and_every_file_is_that_of_one_process(t
 def test_what_a_user_of_slurm_types_asks_for_workers_of_the_same_python(monkeypatch):
     """As far as it goes without Slurm: the text of a job, and the address that is given."""
     jobqueue = pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
-    page = Path(__file__).parents[2] / "notebooks" / "how-to" / "cluster.md"
+    page = Path(__file__).parents[2] / "notebooks" / "how-to" / "study.md"
     code = page.read_text().split('```python title="on_slurm.py"\n')[1].partition("```")[0]
     commands, asked = [], []
     monkeypatch.setattr("subprocess.run", lambda words, check: commands.append(words))
