@@ -99,7 +99,6 @@ def verdict(model, law: str, seed: int) -> dict:
     recovered, expression, gates = False, "", beyond
     if kind.kind in OBEYS:
         kicked = symreg.recover(forces, seeds=2, seed=seed)
-        kind = world_model_kind(kicked, evidence, THRESHOLDS)
         gates = model_gates(kicked, kick_r2, {}, THRESHOLDS, beyond)
         recovered, expression = passed(gates) and kind.kind in OBEYS, kicked.expression
     failed = [f"{g.name}: {g.found}" for g in (*kind.inside, *gates) if g.passed is False]

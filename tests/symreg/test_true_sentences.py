@@ -360,7 +360,9 @@ def test_every_number_of_a_sentence_is_true_of_its_predictor(name, data):
 
 def check_the_exponent(force, name, far, said):
     """It is the slope between the ends of the shell, of a force that is smooth there."""
-    told = re.search(rf"{WORDS[name]}, .*? r to the power ([-\d.]+) \[([-\d.]+), ([-\d.]+)\]", said)
+    told = re.search(
+        rf"{WORDS[name]}, .*? r to the power ([-\d.e]+) \[([-\d.e]+), ([-\d.e]+)\]", said
+    )
     shell = far.shells[name]
     ends = np.array([[shell.low * 1.001, 0.0], [shell.high * 0.999, 0.0]])
     sizes = np.linalg.norm(force(ends, np.array([[0.0, 0.5]] * 2)), axis=1)
