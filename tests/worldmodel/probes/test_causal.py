@@ -95,9 +95,9 @@ def test_the_probes_subspace_is_followed_though_inertia_is_read_beside_it(newton
 
 
 @pytest.mark.slow
-def test_a_trained_network_follows_the_force_that_it_says(trained, newton_orbits):
+def test_a_trained_network_follows_the_force_that_it_says(trained_on_coordinates, newton_orbits):
     """Its last block is the acceleration, for the target is the residual."""
-    found = worldmodel.probe(trained, newton_orbits, readout=Causal(**FEW))
+    found = worldmodel.probe(trained_on_coordinates, newton_orbits, readout=Causal(**FEW))
     assert found.metrics["trained_probe"] > 0.9
     assert found.metrics["trained_random"] < 0.1
     assert found.metrics["untrained_probe"] < 0.1

@@ -81,8 +81,10 @@ class Causal(ReadOut):
         `own`, the R² of the acceleration without exchange. A probe that is not followed is not
         read; another direction may be, as `beyond` shows. The last block of a network with the
         residual as target is the acceleration in other coordinates: following there means only that
-        the prediction is right. With `--control injected` a network with the force in known
-        directions replaces the model: `probe`, `rotation` and `beyond` must be 0.9 or more.
+        the prediction is right. Of a network that says logarithms it is a length and a direction:
+        `probe`, which reads coordinates, is low there though the force is right. With `--control
+        injected` a network with the force in known directions replaces the model: `probe`,
+        `rotation` and `beyond` must be 0.9 or more.
 
         Raises:
             ValueError: for two visible bodies, too few orbits, or a model without a torch module.
