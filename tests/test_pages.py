@@ -63,9 +63,8 @@ def folder(tmp_path, monkeypatch):
     (page,) = (page for page in PAGES if page.stem == "own-model")
     (tmp_path / "mine.py").write_text(blocks(page, "python")[0])
     (tmp_path / "theirs.py").write_text(*blocks(page, 'python title="theirs.py"'))
-    (tmp_path / "gpt.py").write_text(*blocks(page, 'python title="gpt.py"'))
-    for name in ("newton_kepler.py", "nanogpt.py"):
-        shutil.copy(ROOT / "notebooks" / "examples" / "zoo" / name, tmp_path)
+    for name in ("zoo/newton_kepler.py", "zoo/nanogpt.py", "libraries/gpt.py"):
+        shutil.copy(ROOT / "notebooks" / "examples" / name, tmp_path)
     (page,) = (page for page in PAGES if page.stem == "study")
     (tmp_path / "mine.yaml").write_text(blocks(page, "yaml")[0])
     rng = np.random.default_rng(0)
@@ -101,7 +100,7 @@ def test_the_python_of_a_page_runs(page, folder, monkeypatch):
         exec(block, found)
 
 
-def test_the_gpt_of_the_page_is_trained_on_the_orbits_of_a_run(folder):
+def test_the_gpt_of_the_examples_is_trained_on_the_orbits_of_a_run(folder):
     data = orbits.generate("train.zarr", orbits=20, samples=40, seed=0)
     text = (folder / "gpt.py").read_text()
     (folder / "gpt.py").write_text(text.replace("steps = 1000", "steps = 20"))
@@ -196,7 +195,7 @@ def test_an_example_report_is_small_needs_nothing_else_and_says_what_its_page_sa
     assert not re.search(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?!data:)', text)
     assert ("World model: law." in text) == lawful
     command = re.search(r'id="command">symreg run ?(.*)</pre>', text)[1].split()
-    page = (ROOT / "notebooks" / "how-to" / "verdict.md").read_text()
+    page = (ROOT / "notebooks" / "how-to" / "own-model.md").read_text()
     lines = re.findall(rf"^symreg run (.*)--out runs/{name}$", page, re.MULTILINE)
     assert sorted(lines[0].split()) == sorted(command)
 

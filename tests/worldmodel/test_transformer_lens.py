@@ -10,7 +10,7 @@ import torch
 import orbits
 import worldmodel
 
-PAGE = Path(__file__).parents[2] / "notebooks" / "how-to" / "train-and-probe.md"
+PAGE = Path(__file__).parents[2] / "notebooks" / "how-to" / "own-model.md"
 SHAPES = {
     "hook_embed": (3, 8, 32),
     "blocks.0.hook_resid_pre": (3, 8, 32),

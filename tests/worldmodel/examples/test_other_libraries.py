@@ -1,6 +1,6 @@
-"""Models of other libraries, as the page on own models shows them: each is loaded and probed."""
+"""Models of other libraries, as the examples show them: each is loaded and probed."""
 
-import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ import orbits
 import worldmodel
 
 pytestmark = pytest.mark.slow
-PAGE = Path(__file__).parents[3] / "notebooks" / "how-to" / "own-model.md"
+EXAMPLES = Path(__file__).parents[3] / "notebooks" / "examples" / "libraries"
 
 
 @pytest.fixture(scope="module")
@@ -22,13 +22,11 @@ def train(tmp_path_factory):
 
 @pytest.fixture
 def shown(tmp_path, monkeypatch):
-    """A predictor as a file of the page makes it."""
+    """A predictor as an example makes it."""
     monkeypatch.chdir(tmp_path)
 
     def load(name, **options):
-        text = PAGE.read_text()
-        (code,) = re.findall(rf'^```python title="{name}.py"\n(.*?)^```$', text, re.DOTALL | re.M)
-        (tmp_path / f"{name}.py").write_text(code)
+        shutil.copy(EXAMPLES / f"{name}.py", tmp_path)
         return worldmodel.load_predictor(f"{name}.py:make", **options)
 
     return load
