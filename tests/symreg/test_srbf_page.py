@@ -44,13 +44,3 @@ def test_the_rule_is_srbfs():
     """Recovered if at most 2^-23 of the variance is left (numbers of the CSV have three digits)."""
     near = (JUDGED["fvu"] / 2**-23 - 1).abs() < 0.01
     assert ((JUDGED["fvu"] <= 2**-23) == JUDGED["recovered"])[~near].all()
-
-
-def test_the_readme_counts_the_laws_that_are_recovered():
-    laws = (
-        JUDGED[JUDGED["catalog"] == "fastsrb.v2"].groupby("noise")["recovered"].agg(["sum", "size"])
-    )
-    (clean, of), (noisy, _) = laws.loc[0.0], laws.loc[0.01]
-    text = (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8")
-    assert f"{clean:.0f} of {of} tables of FastSRB's 120 laws" in text
-    assert f"and {noisy:.0f} of 120 at 1 % noise" in text
