@@ -222,9 +222,12 @@ def summary(
 
 
 def _against(states: Answers, field: WholeField) -> np.ndarray:
-    """(state,) distance of the accelerations from a field, in shares of the law's."""
+    """(state,) distance of the accelerations from a field, in shares of the law's or of the
+    field's, the larger: Hooke's force is many times Newton's far out, and nothing beside it near.
+    """
     own = field.at(states.position, states.velocity, states.gm)
-    return np.asarray(np.linalg.norm(states.acceleration - own, axis=1) / states.size)
+    size, apart = (np.linalg.norm(each, axis=1) for each in (own, states.acceleration - own))
+    return np.asarray(apart / np.maximum(states.size, size))
 
 
 def _asked(shares: Mapping[str, Share]) -> dict[str, Share]:
@@ -236,9 +239,8 @@ def cells(states: Answers) -> Iterator[StateCell]:
     ends = np.quantile(states.r, np.linspace(0, 1, CELL_PLACES + 1))
     place = np.searchsorted(ends[1:-1], states.r)
     speed, outward = np.minimum(states.speed, np.nextafter(SPEEDS[-1], 0)), states.outward
-    ranges_of_speed = itertools.pairwise(SPEEDS)
     for cell, (slow, fast), name in itertools.product(
-        range(CELL_PLACES), ranges_of_speed, DIRECTIONS
+        range(CELL_PLACES), itertools.pairwise(SPEEDS), DIRECTIONS
     ):
         inner, outer = DIRECTIONS[name]
         of = (place == cell) & (slow <= speed) & (speed < fast)
