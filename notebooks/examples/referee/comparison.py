@@ -187,12 +187,13 @@ def facts(table: pd.DataFrame) -> list[str]:
 
 def taught(table: pd.DataFrame) -> list[tuple[str, ...]]:
     """What each lesson taught: networks, and the shares of the grid that they have right."""
-    shown = [("lesson", "with the force", "share right: median", "least", "most")]
+    shown = [("lesson", "with the force", "share right, %", "least–most")]
     for name in LESSONS:
         share = share_right(table[table["lesson"] == name])
         if len(share):
-            right = [f"{100 * x:.0f} %" for x in (share.median(), share.min(), share.max())]
-            shown.append((name, f"{(share >= HAS).sum()} of {len(share)}", *right))
+            middle, low, high = (100 * x for x in (share.median(), share.min(), share.max()))
+            some = f"{(share >= HAS).sum()} of {len(share)}"
+            shown.append((name, some, f"{middle:.0f}", f"{low:.0f}–{high:.0f}"))
     return shown
 
 
