@@ -87,9 +87,13 @@ def plot_field(
         r[shown][positive], pull[shown][positive], s=14, color=color, alpha=FAINT, linewidths=0,
         label="implied by the model", rasterized=True,
     )  # fmt: skip
-    hidden = int(np.count_nonzero(pull <= 0))
+    axes.scatter(
+        r[shown][~positive], -pull[shown][~positive], s=14, edgecolors=color, facecolors="none",
+        linewidths=0.6, alpha=FAINT, label=None if positive.all() else "repels", rasterized=True,
+    )  # fmt: skip
+    repelled = int(np.count_nonzero(pull <= 0))
     grid = np.geomspace(r.min(), r.max(), 200)
-    limits = pull[shown][positive]
+    limits = np.abs(pull[shown][pull[shown] != 0])
     if reference is not None:
         gm = attracting_gm(table)
         limits = reference(grid, np.full(len(grid), np.median(gm)))
@@ -105,7 +109,7 @@ def plot_field(
         axes.set_yscale("log")
         axes.set_ylim(limits.min() / 4, limits.max() * 4)
     plain_ticks(axes)
-    suffix = f"\n{hidden} of {len(r)} points repel, not shown" if hidden else ""
+    suffix = f"\n{repelled} of {len(r)} points repel: hollow" if repelled else ""
     labelled(axes, "distance r (au)", "attraction (au/yr²)", title + suffix, legend=False)
     axes.legend(**LEGEND, markerscale=2)
     if below is not None and (reference or recovered):
@@ -133,8 +137,8 @@ FIGURE = RunFigure(
     "law",
     (
         "The attraction that the model's predictions imply, against distance. Points: single "
-        "states. Black: the true law. Dashed: the formula that symbolic regression gave. Below: "
-        "how far off the true law they are, in per cent."
+        "states, hollow where they repel. Black: the true law. Dashed: the formula that symbolic "
+        "regression gave. Below: how far off the true law they are, in per cent."
     ),
     draw,
 )
