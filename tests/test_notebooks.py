@@ -23,7 +23,6 @@ LONG = {
     "03_attention": "CONTEXT, ORBITS, HELD_OUT, STEPS, COUNTS = 8, 20, 20, 5, (16, 64, 256, 1024)",
     "05_which_world_model": "ORBITS, STEPS = 60, 40",
     "06_weighing_the_solar_system": "YEARS = 5",
-    "08_when": "ORBITS, STEPS, LEARNING = 60, 40, 10",
     "07_a_probe_of_your_own": """ORBITS, HELD_OUT = 60, 20
 SETTINGS = [{"target": "residual", "steps": n, "context_length": 2} for n in (5, 20)]""",
 }
