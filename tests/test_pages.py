@@ -1017,7 +1017,11 @@ def prose(page):
     return " ".join((ROOT / page).read_text("utf-8").split())
 
 
-@pytest.mark.parametrize(("pages", "table", "words", "how"), CLAIMS, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(
+    ("pages", "table", "words", "how"),
+    CLAIMS,
+    ids=[f"{table}-{words[:40]}" for _, table, words, _ in CLAIMS],
+)
 def test_a_page_says_what_its_table_says(pages, table, words, how):
     for page in pages:
         assert said_of(table, words, how) in prose(page), page
