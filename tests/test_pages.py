@@ -1127,6 +1127,12 @@ def test_the_page_on_probes_shows_what_its_table_of_networks_says(monkeypatch):
     scores = pd.read_csv(ROOT / "notebooks" / "images" / "predictors.csv")
     for line in (*script["taught"](table), script["HEADS"], *script["lines"](rows)):
         assert f"| {' | '.join(line)} |" in page
+    assert rows["truth"]["area"] == 1
+    low, high = rows["nothing"]["interval"]
+    assert low <= 0.5 <= high
+    found = {f"{row['area']:.3f}" for row in rows.values()}
+    text = re.sub(r"(?m)^\|.*$", "", page[: page.index("## Predictors without layers")])
+    assert sorted(set(re.findall(r"\b[01]\.\d{3}\b", text)) - found) == []
     heads, smooth, _, *verdicts = predictors["verdicts"](scores, rows)
     assert heads[1] == "Newton's law"
     assert {said[1] for said in verdicts} <= {"yes", "–"}

@@ -282,8 +282,9 @@ def world_model_kind(
 ) -> WorldModelKind:
     """Which kind of world model the evidence shows; only kicked and far states can decide.
 
-    Whether a formula came out of kicked states decides nothing: it refused 3 of 56 right fields,
-    and is a condition on *recovered*. A model not tested on far states has neither field nor law.
+    Whether a formula came out of kicked states decides nothing: as a gate it refused 3 of the 24
+    right fields of the study `beyond`, and is a condition on *recovered*. A model not tested on far
+    states has neither field nor law.
     """
     kick_r2, step = evidence.kick_r2, first_step(evidence.kick_r2)
     first, later = (kick_r2.get(str(k)) for k in (step, LATER_STEP))

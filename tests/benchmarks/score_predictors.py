@@ -93,8 +93,8 @@ def verdict(model, law: str, seed: int) -> dict:
     sources = {"held-out orbits": orbit["r2"]}
     evidence = RunEvidence(orbit["r2"], kick_r2, orbit, sources, far, comparison)
     beyond = far_gates(far, THRESHOLDS)
-    unsearched = SimpleNamespace(recovered=False, metrics=forces.metrics)
-    law_itself = SimpleNamespace(recovered=False, metrics={"kick_r2": shared["kick_r2"]})
+    unsearched = SimpleNamespace(metrics=forces.metrics)
+    law_itself = SimpleNamespace(metrics={"kick_r2": shared["kick_r2"]})
     kind = world_model_kind(unsearched, evidence, THRESHOLDS, law_itself)
     recovered, expression, gates = False, "", beyond
     if kind.kind in OBEYS:

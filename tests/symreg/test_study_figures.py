@@ -251,3 +251,12 @@ def test_the_figure_of_any_grid_has_a_line_for_each_setting_on_an_axis_that_the_
     assert low > 0.01  # nothing else shares the axis
     assert kicks.get_ylim()[0] > -1.5
     assert "context length" in caption
+
+
+def test_a_table_of_a_page_has_the_finished_cells_and_keeps_its_columns(tmp_path):
+    shown = MODULES["columns"].shown
+    cells = {"seed": [0, 1], "status": ["done", "failed"], "r2": [0.5, None], "error": [None, "no"]}
+    pd.DataFrame(cells).to_csv(tmp_path / "results.csv", index=False)
+    (tmp_path / "table.csv").write_text("r2,seed\n")
+    found = shown(tmp_path / "results.csv", tmp_path / "table.csv")
+    assert found.to_dict("list") == {"r2": [0.5], "seed": [0]}

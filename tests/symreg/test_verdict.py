@@ -462,10 +462,7 @@ def test_a_keplerian_model_errs_as_an_ellipse_does():
         ((0.999, 0.89, 0.99), NEITHER),
         ((0.999, 0.69, 0.99), NEITHER),  # half-way: a context of 8 with varying GM
         ((0.1, -2.8, -0.4, NO_LAW), NEITHER),  # an untrained network
-        (
-            (0.999, 0.99, 0.99, NO_LAW),
-            LAW,
-        ),  # what a search finds in kicked states is another question
+        ((0.999, 0.99, 0.99, NO_LAW), LAW),  # its formula is another question
         ((0.999, 0.99, 0.3), NEITHER),
         ((None, 0.99, 0.99), LAW),
         ((None, -2.8, -0.4), NEITHER),
@@ -478,6 +475,14 @@ def test_the_kind_follows_from_kicks_and_the_law(evidence, expected):
 def test_a_short_memory_is_told_from_an_ellipse():
     assert "right again four steps later" in words(kind(0.978, -1.34, 0.97, NO_LAW))
     assert kind(0.978, -1.34, 0.57, NO_LAW).kind == KEPLERIAN
+
+
+@pytest.mark.parametrize("found", [FOUND, NO_LAW])
+@pytest.mark.parametrize("injected", [None, FOUND, NO_LAW])
+def test_no_formula_of_kicked_states_decides_the_kind(found, injected):
+    assert kind(0.9999, 0.999, 0.999, found, injected=injected).kind == LAW
+    assert kind(0.9999, -2, -1, found, injected=injected).kind == KEPLERIAN
+    assert kind(0.999, 0.99, 0.3, found, injected=injected).kind == NEITHER
 
 
 @pytest.mark.parametrize(
