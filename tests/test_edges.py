@@ -95,7 +95,8 @@ def test_a_force_that_only_repels_is_drawn(tmp_path):
     with warnings.catch_warnings(action="error"):
         axes.figure.savefig(tmp_path / "law.png")
     assert "20 of 20 points repel" in axes.get_title()
-    _, hollow = axes.collections
+    (hollow,) = axes.collections
+    assert not len(hollow.get_facecolors())
     assert np.all(np.asarray(hollow.get_offsets())[:, 1] > 0), "at the size of the repulsion"
 
 

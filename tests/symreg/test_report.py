@@ -70,6 +70,9 @@ def test_a_run_leaves_everything_that_it_promises(run):
     assert law["constant"].keys() >= {"value", "low", "high", "truth", "relative_error"}
     assert law["agreement"]["resamples"] == 100
     assert verdict["sources"].keys() == {"orbit", "kicked", "planets", "reach"}
+    sources = verdict["sources"] | verdict["controls"]
+    asked = {name for name, of in sources.items() if of["recovery"]["configuration"]["null"]}
+    assert asked == {"kicked", *verdict["controls"]}  # no gate asks for the others
     # a control of what passes
     assert law["nulls"].keys() == set()
     assert verdict["controls"]["injected"]["recovery"]["nulls"].keys() == {"permuted"}

@@ -82,15 +82,13 @@ def plot_field(
     """
     r, pull = attraction(table)
     shown = thinned(len(r))
-    positive = pull[shown] > 0
-    axes.scatter(
-        r[shown][positive], pull[shown][positive], s=14, color=color, alpha=FAINT, linewidths=0,
-        label="implied by the model", rasterized=True,
-    )  # fmt: skip
-    axes.scatter(
-        r[shown][~positive], -pull[shown][~positive], s=14, edgecolors=color, facecolors="none",
-        linewidths=0.6, alpha=FAINT, label=None if positive.all() else "repels", rasterized=True,
-    )  # fmt: skip
+    pulls = pull[shown] > 0
+    for some, face, name in (pulls, color, "implied by the model"), (~pulls, "none", "repels"):
+        if some.any():
+            axes.scatter(
+                r[shown][some], np.abs(pull[shown][some]), s=14, facecolors=face, edgecolors=color,
+                linewidths=0.6, alpha=FAINT, label=name, rasterized=True,
+            )  # fmt: skip
     repelled = int(np.count_nonzero(pull <= 0))
     grid = np.geomspace(r.min(), r.max(), 200)
     limits = np.abs(pull[shown][pull[shown] != 0])
