@@ -474,7 +474,7 @@ def test_what_the_page_says_of_pairs_is_in_their_table():
 def test_the_digits_of_attention_on_the_page_are_those_of_its_table():
     table = pd.read_csv(ROOT / "notebooks" / "images" / "stability.csv")
     table = table[(table["length"] == 1024)].set_index(["kind", "numbers", "path", "scale"])
-    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
+    page = (LOG / "softplus-tables.md").read_text()
     for place, words in {
         ("lssar", "float16", "bare", 1.0): "gradients are off by {:.0%}",
         ("lssar(p=15)", "float16", "bare", 1.0): "p = 15 by {:.0%}",
@@ -487,7 +487,7 @@ def test_the_digits_of_attention_on_the_page_are_those_of_its_table():
 
 def test_the_table_of_even_attention_is_that_of_its_networks():
     networks = pd.read_csv(ROOT / "notebooks" / "images" / "evenness.csv")
-    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
+    page = (LOG / "softplus-tables.md").read_text()
     for (target, kind), part in networks.groupby(["target", "attention"]):
         each = part.median(numeric_only=True)
         shown = [f"{each[f'entropy_{factor}']:.2f}" for factor in (1, 4, 16)]
@@ -545,23 +545,23 @@ def softplus_tables():
 
 
 def test_the_tables_of_the_parts_of_attention_are_those_of_their_cells():
-    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
+    page = (LOG / "softplus-tables.md").read_text()
     for name, row in softplus_tables():
         assert row in page, name
 
 
 def test_the_table_of_the_little_language_is_that_of_its_runs():
     runs = pd.read_csv(ROOT / "notebooks" / "images" / "language.csv")
-    page = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
+    page = (LOG / "softplus-tables.md").read_text()
     for kind, part in runs.groupby("attention"):
         medians = part.groupby("factor")["late"].median()
         assert f"| {kind} | {' | '.join(f'{value:.2f}' for value in medians)} |" in page
 
 
 def test_how_the_networks_of_bytes_attend_is_told_as_they_did():
-    """Medians of three seeds in the appendix; ranges of them, and of the losses, on the page."""
+    """Medians of three seeds in the log; ranges of them, and of the losses, on the page."""
     runs = pd.read_csv(ROOT / "notebooks" / "images" / "language.csv").dropna()
-    tables = (ROOT / "notebooks" / "explanation" / "softplus-tables.md").read_text()
+    tables = (LOG / "softplus-tables.md").read_text()
     page, shares = words_of("softplus"), []
     for kind, part in runs.groupby("attention", sort=False):
         medians = part.groupby("factor")[["entropy", "first_key"]].median().loc[[1, 4, 16]]
@@ -586,7 +586,8 @@ def test_how_the_networks_of_bytes_attend_is_told_as_they_did():
 
 def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
     """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
-    page, tables = words_of("softplus"), words_of("softplus-tables")
+    page = words_of("softplus")
+    tables = " ".join((LOG / "softplus-tables.md").read_text().split())
     told, keys = (
         pd.read_csv(ROOT / "notebooks" / "images" / name)
         .set_index(["attention", "factor", "seed"])
@@ -638,6 +639,11 @@ def test_every_claim_of_the_abstract_names_its_protocol_and_has_one_answer():
             for name in ("softplus", "sigmoid", "relu")}  # fmt: skip
     assert f"softplus {over['softplus']:.1f} times, sigmoid {over['sigmoid']:.1f} times" in told
     assert f"exception, {over['relu']:.1f} times" in told
+    exponential, no_sum = (
+        loss[lssa.replace(*words)] for words in (("softplus", "exp"), ("l1", "none"))
+    )
+    assert f"softplus has {loss[lssa] / exponential:.1f} times the exponential's loss" in told
+    assert f"without the sum it has {no_sum / loss[lssa]:.1f} times its own" in told
     alone = {name: loss[f"map={name} norm=none scale=sqrt"] for name in ("sigmoid", "relu")}
     assert f"without a sum sigmoid {alone['sigmoid']:.1f}, ReLU {alone['relu']:.1f}" in told
     assert f"LSSAR(3) {loss[f'{lssa} sharpen=3']:.1f};" in told
@@ -1054,6 +1060,7 @@ WORDS = {
     "notebooks/how-to/study.md": 500,
     "notebooks/how-to/attention.md": 500,
     "notebooks/how-to/pysr.md": 450,
+    "notebooks/explanation/softplus.md": 1350,
     "notebooks/explanation/target.md": 1000,
     "notebooks/explanation/probes.md": 1200,
     "notebooks/explanation/related.md": 600,
