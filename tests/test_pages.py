@@ -1061,6 +1061,8 @@ WORDS = {
     "notebooks/how-to/attention.md": 500,
     "notebooks/how-to/pysr.md": 450,
     "notebooks/explanation/softplus.md": 1350,
+    "notebooks/explanation/trap.md": 1000,
+    "notebooks/explanation/verdict.md": 1100,
     "notebooks/explanation/target.md": 1000,
     "notebooks/explanation/probes.md": 1200,
     "notebooks/explanation/related.md": 600,
