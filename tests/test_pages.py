@@ -1063,8 +1063,8 @@ WORDS = {
     "notebooks/explanation/softplus.md": 1350,
     "notebooks/explanation/trap.md": 1000,
     "notebooks/explanation/verdict.md": 1100,
-    "notebooks/explanation/target.md": 1000,
-    "notebooks/explanation/probes.md": 1200,
+    "notebooks/explanation/target.md": 850,
+    "notebooks/explanation/probes.md": 1050,
     "notebooks/explanation/related.md": 600,
 }
 
