@@ -1065,7 +1065,8 @@ WORDS = {
     "notebooks/explanation/verdict.md": 1100,
     "notebooks/explanation/target.md": 850,
     "notebooks/explanation/probes.md": 1050,
-    "notebooks/explanation/related.md": 600,
+    "notebooks/explanation/related.md": 470,
+    "notebooks/explanation/how-it-finds-a-law.md": 750,
 }
 
 
