@@ -6,6 +6,7 @@ The truth is computed from the predictor's force, on states drawn here, without 
 import ast
 import inspect
 import re
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -40,6 +41,7 @@ from symreg.recovery.gates import Gate
 from symreg.recovery.thresholds import THRESHOLDS
 from symreg.recovery.words import NOT_RECOVERED
 from worldmodel.controls.copiers import Parrot
+from worldmodel.controls.lookups import random_forest
 from worldmodel.examiner import answers
 from worldmodel.examiner.pasts import FOREIGN, PASTS
 from worldmodel.examiner.questions import Counts
@@ -71,8 +73,18 @@ def spin(x, v):
     return x[..., :1] * v[..., 1:] - x[..., 1:] * v[..., :1]
 
 
+@cache
+def trees():
+    """A random forest of the attraction by distance, where orbits pass."""
+    r = np.random.default_rng(0).uniform(0.6, 2.2, (4000, 1))
+    return random_forest(r, GM_SUN / r.ravel() ** 2)
+
+
 PREDICTORS = {
     "the law": newton,
+    "a random forest": lambda x, v: (
+        -x / distance(x) * trees().predict(distance(x).reshape(-1, 1)).reshape(distance(x).shape)
+    ),
     "8 % too strong": lambda x, v: 1.08 * newton(x, v),
     "no force at rest": lambda x, v: newton(x, v) * (speed(x, v) > 0.3),
     "no force beyond 1.5 au": lambda x, v: newton(x, v) * (distance(x) < 1.5),
@@ -108,7 +120,8 @@ CERTAIN_CELLS = {
 }  # fmt: skip
 SILENT_BEYOND = {"silent beyond 1.6 au", "silent below 0.7 and above 2.2 au"}
 RIGHT = {
-    "the law", "8 % too strong", "to five au", "as a line", "the last value", *SILENT_BEYOND
+    "the law", "8 % too strong", "to five au", "as a line", "the last value", "a random forest",
+    *SILENT_BEYOND,
 }  # fmt: skip
 SAID_OF = {
     "Certainly fewer than": CERTAIN_CELLS,
