@@ -643,7 +643,7 @@ def test_every_claim_of_the_abstract_names_its_protocol_and_has_one_answer():
         loss[lssa.replace(*words)] for words in (("softplus", "exp"), ("l1", "none"))
     )
     assert f"softplus has {loss[lssa] / exponential:.1f} times the exponential's loss" in told
-    assert f"without the sum it has {no_sum / loss[lssa]:.1f} times its own" in told
+    assert f"without the sum its loss is {no_sum / loss[lssa]:.1f} times as large" in told
     alone = {name: loss[f"map={name} norm=none scale=sqrt"] for name in ("sigmoid", "relu")}
     assert f"without a sum sigmoid {alone['sigmoid']:.1f}, ReLU {alone['relu']:.1f}" in told
     assert f"LSSAR(3) {loss[f'{lssa} sharpen=3']:.1f};" in told
