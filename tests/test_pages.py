@@ -1061,7 +1061,7 @@ WORDS = {
     "notebooks/how-to/attention.md": 500,
     "notebooks/how-to/pysr.md": 450,
     "notebooks/explanation/softplus.md": 1320,
-    "notebooks/explanation/trap.md": 970,
+    "notebooks/explanation/trap.md": 940,
     "notebooks/explanation/verdict.md": 1080,
     "notebooks/explanation/target.md": 850,
     "notebooks/explanation/probes.md": 1050,
