@@ -1,7 +1,7 @@
 """Portfolio: the exhaustive families, cheapest first, then an engine that evolves formulas.
 
 Quotients of polynomials, small expressions, products of powers with functions (projection), then
-larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
+functions within functions and larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
 search. Where the target is a function of fewer products of powers, these are searched by all of
 them before the columns. If no formula explains the rows, PySR, if installed, starts from the
 best as guesses. All formulas are judged together. Of a wide table the families see the columns that
@@ -34,6 +34,7 @@ from symreg.engines.base import (
     pareto_front,
     tell_best,
 )
+from symreg.engines.chains import ChainsEngine
 from symreg.engines.expressions import ExpressionsEngine
 from symreg.engines.projection import ProjectionEngine
 from symreg.engines.pysr import PySREngine, is_guess
@@ -176,8 +177,9 @@ class PortfolioEngine(Engine):
         if floor:
             return [*first, (powers, is_final), (products, explains_all)]
         first += [(inside, inside.explains)]
-        few = (powers, is_final), (medium, explains_all), (products, explains_all)
-        many = (ProjectionEngine(self.question), explains_all), (medium, explains_all)
+        chains: Step = (ChainsEngine(self.question), explains_all)
+        few = (powers, is_final), (medium, explains_all), chains, (products, explains_all)
+        many = (ProjectionEngine(self.question), explains_all), (medium, explains_all), chains
         last = (about, about.explains), (large, explains_all)
         return [*first, *(few if columns <= FEW_COLUMNS else many), *last]
 

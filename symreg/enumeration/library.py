@@ -39,6 +39,8 @@ class Unary:
     negative: bool = False
     largest: int = 99
     """Symbols of the largest part that it is applied to."""
+    rare: bool = False
+    """Whether it is taken only if asked for."""
 
     @property
     def function(self) -> bool:
@@ -59,7 +61,7 @@ UNARY = (
     Unary(SHIFT, 1.0), Unary(SHIFT, -1.0), Unary(POWER, 2.0), Unary(POWER, -1.0),
     Unary(POWER, 0.5), Unary(POWER, 3.0, largest=2), Unary(SCALE, 2.0, largest=3),
     Unary("exp"), Unary("exp", negative=True), Unary("sin"), Unary("cos"), Unary("log"),
-    Unary("tan", largest=2),
+    Unary("tan", largest=2), Unary("tanh", largest=3, rare=True),
 )  # fmt: skip
 """Steps from one entry to the next, with the largest entry of which they are taken: cubes, tangents
 and doubles of long ones are no laws."""
@@ -225,7 +227,7 @@ def _made(step: int, first: np.ndarray, second: np.ndarray | int) -> np.ndarray:
 
 def enumerate_expressions(
     X: np.ndarray, most: int, largest: int, watch: Watch,
-    allows: Callable[[sympy.Expr], bool] | None = None,
+    allows: Callable[[sympy.Expr], bool] | None = None, rare: bool = False,
 ) -> Library:  # fmt: skip
     """The library of some rows.
 
@@ -235,12 +237,15 @@ def enumerate_expressions(
         largest: symbols.
         watch: may end it.
         allows: formulas, and so the steps from which they are made; None if all are allowed.
+        rare: whether rare functions are among the steps.
     """
     parts = FIRST, Tree(COLUMN, (), 1)
     made = [unary.tree(FIRST) for unary in UNARY] + [Tree(kind, parts) for kind in OPERATIONS]
     steps = [
         allows is None or allows(tree.written(sympy.symbols("a b", positive=True))) for tree in made
     ]
+    for place, unary in enumerate(UNARY):
+        steps[place] = steps[place] and (rare or not unary.rare)
     builder = _Builder(np.ascontiguousarray(X.T), most, watch, steps)
     complete = int(builder.add(1, builder.first_level()))
     while (

@@ -98,7 +98,7 @@ def _below_one(h: np.ndarray, size: float) -> np.ndarray:
 
 def _of(name: str, scales: Callable[[np.ndarray, float], np.ndarray]) -> Shape:
     """A function of the table: of its logarithm the derivative is g'/g."""
-    value, slope, write = FUNCTIONS[name]
+    value, slope, write, _ = FUNCTIONS[name]
     return Shape(name, value, lambda u: slope(u, v := value(u)) / v, write, scales)
 
 

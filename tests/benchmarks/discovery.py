@@ -10,6 +10,9 @@
     python tests/benchmarks/discovery.py textbook --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py sums --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py powers --noise 0 0.01 --noise-of rms --seeds 1
+    python tests/benchmarks/discovery.py kinds --noise 0 --seeds 1
+    python tests/benchmarks/discovery.py compositions --noise 0 --seeds 1
+    python tests/benchmarks/discovery.py compositions-reported --noise 0 --seeds 1
     python tests/benchmarks/discovery.py newtonbench --noise 0 0.01 --seeds 1
     python tests/benchmarks/discovery.py classics --seeds 5
     python tests/benchmarks/discovery.py llmsr --seeds 3
@@ -28,7 +31,8 @@ the twelve modules of NewtonBench, 36 laws. `classics`: Hubble's and Leavitt's t
 Newton, the ideal gas and Bode. `small`: the small problems of symbolic regression's papers, noise
 relative to the rms, right (N) when right in the range and a quarter beyond it; `textbook`: the
 same of laws of other books; `sums`: the same of drawn sums of three terms, one with a number;
-`powers`: the same of drawn functions of one or two products of powers of four to seven columns.
+`powers`: the same of drawn functions of one or two products of powers of four to seven columns;
+`kinds` and `compositions`: the same of functions within functions, by kind and drawn.
 `llmsr`: LLM-SR's four problems, by what is left of the variance inside and outside the range of the
 rows. `traps`: exact tables whose truth is near a named law. `groups`: one form, many small
 groups. `nulls`: permuted targets and pure noise. `coverage`:
@@ -50,12 +54,22 @@ import re
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import sympy
 from discovery_laws import BOARDS, Law, sizes
-from discovery_small import powers, right_inside_and_beyond, small, sums, textbook
+from discovery_small import (
+    REPORTED,
+    compositions,
+    kinds,
+    powers,
+    right_inside_and_beyond,
+    small,
+    sums,
+    textbook,
+)
 from discovery_tables import BLURRED, COVERED, FORMS, GROUPED, TRAPS, classics, halves
 
 from orbits.expressions import parse_expression
@@ -320,7 +334,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    drawn = {"small": small, "textbook": textbook, "sums": sums, "powers": powers}
+    drawn = {
+        "small": small, "textbook": textbook, "sums": sums, "powers": powers, "kinds": kinds,
+        "compositions": compositions, "compositions-reported": partial(compositions, REPORTED),
+    }  # fmt: skip
     for name, laws_of in {**BOARDS, **drawn}.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])

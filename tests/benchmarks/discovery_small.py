@@ -224,6 +224,81 @@ def powers(seed: int = 59) -> list[Law]:
     return laws
 
 
+DEVELOPED, REPORTED = 891, 20261189
+"""Seeds of `compositions`: those that the search was developed on, and those of the log."""
+AROUND = ("sin", "cos", "exp", "log", "sqrt", "tanh", "square")
+TURNS = (4 * np.pi, 2 * np.pi)
+"""Radians that an angle may go through over the rows, of one column and of more."""
+KINDS = (
+    ("wave of ratio and log", "cos(1.7*x/y - log(2.3*z))", "x:0.5:3 y:0.8:3 z:0.4:4"),
+    ("product of sums", "(x + 1.37)*(cos(1.9*y)**2 + 0.6*x)", "x:0.3:4 y:0.3:3"),
+    ("wave of waves", "cos(cos(2.3*x)*cos(x))", "x:0.3:4"),
+    ("exponential of wave", "exp(sin((x + 2.1)/(y + 0.7)))", "x:0.3:4 y:0.3:4"),
+    ("tanh of root", "tanh(sqrt(4.3/x - 1))", "x:0.5:4"),
+    ("tanh of product", "tanh((0.8 - 0.3*y - tanh(sqrt(z)))*x)", "x:0.3:2 y:0.3:3 z:0.3:4"),
+    ("squared wave", "cos(x + sin(x))**2", "x:0.3:4"),
+    ("wave in wave", "sin(x + 1.6*sin(1.4*y))", "x:0.3:4 y:0.3:4"),
+    ("root beside polynomial", "x**2 + x - y - 2.18*sqrt(0.42*x - 0.21*y + 1)", "x:0.3:4 y:0.3:4"),
+    ("artanh squared", "tanh(sqrt((5.2 - x)/x))", "x:0.5:5"),
+)  # fmt: skip
+"""Compositions by kind, one of each."""
+
+
+def kinds() -> list[Law]:
+    """The laws of `KINDS`."""
+    return [law_of(*row, 200) for row in KINDS]
+
+
+def compositions(seed: int = DEVELOPED, count: int = 40) -> list[Law]:
+    """Drawn expressions of one to four columns and three to seven operations, with a function of a
+    sum or of another function, whose angles turn no faster than rows can follow."""
+    laws: list[Law] = []
+    for number in range(1_000_000):
+        rng = np.random.default_rng([number, seed])
+        columns = np.array(list("xyzw")[: rng.integers(1, 5)])
+        law = _composition(rng, columns, f"composition {len(laws)}")
+        if law is not None:
+            laws.append(law)
+        if len(laws) == count:
+            break
+    return laws
+
+
+def _composition(rng: np.random.Generator, columns: np.ndarray, name: str) -> Law | None:
+    """One drawn expression; None if it is no law of all columns, or turns too fast."""
+    angles: list[str] = []
+    deep: list[str] = []
+
+    def drawn(operations: int) -> str:
+        if not operations:
+            number = f"{rng.uniform(0.3, 5):.2f}"
+            return str(rng.choice(columns)) if rng.random() < 0.7 else number
+        if rng.random() < 0.45:
+            part, function = drawn(operations - 1), str(rng.choice(AROUND))
+            if function in ("sin", "cos"):
+                angles.append(part)
+            if any(sign in part for sign in (" + ", " - ", *AROUND)):
+                deep.append(part)
+            return f"({part})**2" if function == "square" else f"{function}({part})"
+        first = int(rng.integers(0, operations))
+        parts = drawn(first), drawn(operations - 1 - first)
+        return f"({parts[0]} {rng.choice(list('+-*/'))} {parts[1]})"
+
+    text = drawn(int(rng.integers(3, 8)))
+    ranges = " ".join(f"{c}:{rng.uniform(0.2, 1):.1f}:{rng.uniform(2, 5):.1f}" for c in columns)
+    law = law_of(name, text, ranges, 200)
+    held = {s.name for s in law.formula.free_symbols}
+    if held != set(columns) or not deep or len([*sympy.preorder_traversal(law.formula)]) < 7:
+        return None
+    X = law.draw(np.random.default_rng(1), 2000)
+    with np.errstate(all="ignore"):
+        y = law.values(X)
+        turns = [np.ptp(law_of("", each, ranges, 0).values(X)) for each in angles]
+    smooth = np.all(np.isfinite(y)) and np.max(np.abs(y)) < 1e3 * np.median(np.abs(y))
+    varies = smooth and np.std(y) > 0.03 * np.max(np.abs(y))
+    return law if varies and all(turn < TURNS[len(columns) > 1] for turn in turns) else None
+
+
 def law_of(name: str, text: str, ranges: str, rows: int) -> Law:
     """A line of `SMALL` as a law, with its own number of rows."""
     return Law(**vars(law_of_text(name, text, ranges)) | {"rows": rows})
