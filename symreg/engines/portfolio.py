@@ -1,11 +1,11 @@
 """Portfolio: the exhaustive families, cheapest first, then an engine that evolves formulas.
 
-Quotients of polynomials, small expressions, products of powers with functions (projection), then
-functions within functions and larger expressions: each is the same for every seed, so it runs once, and an exact formula ends the
-search. Where the target is a function of fewer products of powers, these are searched by all of
-them before the columns. If no formula explains the rows, PySR, if installed, starts from the
-best as guesses. All formulas are judged together. Of a wide table the families see the columns that
-matter.
+Quotients of polynomials, small expressions, functions within functions (of tables without noise),
+products of powers with functions (projection), then larger expressions: each is the same for every
+seed, so it runs once, and an exact formula ends the search. Where the target is a function of fewer
+products of powers, these are searched by all of them before the columns. If no formula explains the
+rows, PySR, if installed, starts from the best as guesses. All formulas are judged together. Of a
+wide table the families see the columns that matter.
 
 Where a law need not explain all (the field of a model, a few per cent off), a formula within that
 floor ends the search, and what it could not tell from others is left out: larger expressions, and
@@ -176,10 +176,9 @@ class PortfolioEngine(Engine):
         first += [(RationalEngine(self.question, after=exact), is_final)]
         if floor:
             return [*first, (powers, is_final), (products, explains_all)]
-        first += [(inside, inside.explains)]
-        chains: Step = (ChainsEngine(self.question), explains_all)
-        few = (powers, is_final), (medium, explains_all), chains, (products, explains_all)
-        many = (ProjectionEngine(self.question), explains_all), (medium, explains_all), chains
+        first += [(inside, inside.explains), (ChainsEngine(self.question), explains_all)]
+        few = (powers, is_final), (medium, explains_all), (products, explains_all)
+        many = (ProjectionEngine(self.question), explains_all), (medium, explains_all)
         last = (about, about.explains), (large, explains_all)
         return [*first, *(few if columns <= FEW_COLUMNS else many), *last]
 

@@ -18,6 +18,7 @@ from symreg.enumeration.numbered import numbered
 from symreg.enumeration.tree import COLUMN, ONE, POWER, Tree
 from symreg.formulas.precision import FITTED
 from symreg.formulas.watch import Watch
+from symreg.search.coincidence import distinct
 from symreg.search.outer import IDENTITY, OUTER, Outer
 from symreg.search.scan import Scan, State
 
@@ -107,12 +108,7 @@ def pool_of(values: np.ndarray, size: np.ndarray, trees: Callable[[int], Tree]) 
     """Terms that are no multiples of one another plus a constant, the shortest of each kept."""
     about = values - values.mean(axis=1, keepdims=True)
     about /= np.linalg.norm(about, axis=1, keepdims=True)
-    directions = np.random.default_rng(1).standard_normal((values.shape[1], 2))
-    projected = about @ directions
-    projected *= np.sign(projected[:, :1])
-    # unit vectors that agree to eight digits in two directions drawn are one
-    _, first = np.unique(np.rint(projected * 1e8), axis=0, return_index=True)
-    first.sort()
+    first = distinct(about)
     return Pool(values[first], size[first], trees, first)
 
 

@@ -32,6 +32,10 @@ BENDING, MOST_SURE = 0.5, 1e10
 And variance over that of the noise, at most: eigenvalues of the covariance are sure to 1e-14."""
 
 
+LEAST_NUGGET = -12.0
+"""Logarithm of the noise's least variance, over the target's."""
+
+
 def predictable(residuals: np.ndarray, X: np.ndarray) -> tuple[float, float]:
     """What a model without a form makes of errors.
 
@@ -58,6 +62,16 @@ def predictable(residuals: np.ndarray, X: np.ndarray) -> tuple[float, float]:
     # the size and the lengths are the numbers that it has beside noise alone
     chance = float(chdtrc(len(distances) + 1, max(2 * (noise - best), 0.0)))
     return chance, float(np.sqrt(np.mean(aside**2) / np.mean(errors**2)))
+
+
+def shows_noise(y: np.ndarray, X: np.ndarray) -> bool:
+    """Whether a smooth model of a target needs a nugget: noise, or waves that its rows miss."""
+    rows = np.random.default_rng(0).choice(len(y), min(len(y), MOST_ROWS // 2), replace=False)
+    distances = _distances(X[rows])
+    if not len(distances):
+        return True
+    _, log = _fitted((y[rows] - y[rows].mean()) / (np.std(y[rows]) or 1.0), distances)
+    return float(log[-1]) > LEAST_NUGGET + 2
 
 
 def numbers_told(X: np.ndarray, sure: float) -> float:
@@ -117,7 +131,7 @@ def _fitted(values: np.ndarray, distances: np.ndarray) -> tuple[float, np.ndarra
         # above the errors' own variance; the likelihood is flat long before 40 steps
         found = minimize(
             _likelihood, first, (values, distances), "L-BFGS-B", jac=True,
-            bounds=[(-8.0, 8.0)] * len(distances) + [(-8.0, 4.0), (-12.0, 2.0)],
+            bounds=[(-8.0, 8.0)] * len(distances) + [(-8.0, 4.0), (LEAST_NUGGET, 2.0)],
             options={"maxiter": 40},
         )  # fmt: skip
         if found.fun < best:
