@@ -11,7 +11,7 @@ neighbours of a few rows, and the formula is judged on all.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from heapq import heappop, heappush
 from itertools import combinations, count, islice
 from typing import ClassVar, NamedTuple
@@ -25,22 +25,25 @@ from symreg.engines.base import Family
 from symreg.enumeration.library import enumerate_expressions
 from symreg.enumeration.model import FitTable, Model, fitted, polished
 from symreg.enumeration.search import LARGEST, ONE_TREE, POLISHED, SHORTENED
-from symreg.enumeration.tree import BINARY, COLUMN, ONE, POWER, SCALE, SHIFT, Tree
+from symreg.enumeration.tree import COLUMN, ONE, POWER, SCALE, SHIFT, Tree
 from symreg.fit.predictable import shows_noise
 from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.precision import DOUBLE, FITTED, rounding
 from symreg.formulas.watch import Watch
 from symreg.search.coincidence import Coincidence, Held
 from symreg.search.outer import IDENTITY
+from symreg.search.polish import projected
 
 ENTRIES = 20_000
 SURPLUS, PLACES = 16, 3
 """Rows that tell whether a sum is exact, beside two for each column; and rows whose neighbours are
-asked for a branch."""
+asked for a branch: those where the target is nearest to a line."""
 LONGEST, CHAINS, BATCH = 4, 2_000, 64
 """Links of a chain, chains in all, and those asked at a time."""
 SHORT = 2
 """Symbols of an entry in a chain; sums, products and quotients of two columns are beside these."""
+MOST_COLUMNS = 4
+"""Of more the dictionary holds the shortest entries alone."""
 TOLD = 0.7
 """Share of rows that must tell what is inside."""
 EPSILON, NUDGE, LEAST = float(np.finfo(float).eps), 1e-9, 1e-3
@@ -54,15 +57,35 @@ IDLE = ("sin", "+", "-")
 """Last links after which a sum is one as before; an arcsine is a right angle less an arccosine."""
 
 
+TAKEN: dict[str, Callable] = {
+    "*": lambda values, entry: values / entry,
+    "+": lambda values, entry: values - entry,
+    "-": lambda values, entry: entry - values,
+}
+"""What is inside of an operation whose first part is an entry."""
+
+
 class Link(NamedTuple):
-    """A step from outside in: its kind, the symbols that it adds, what is inside of values, the
-    tree around another, and whether what is inside is one of several."""
+    """A step: its kind, the symbols that it adds, the number of a power, or an entry and its values
+    on the rows."""
 
     kind: str
     symbols: int
-    inside: Callable[[np.ndarray], np.ndarray]
-    around: Callable[[Tree], Tree]
-    branches: bool = False
+    number: float = 0.0
+    entry: Tree | None = None
+    values: np.ndarray | None = None
+
+    def inside(self, outside: np.ndarray) -> np.ndarray:
+        """What is inside of values."""
+        if self.entry is not None:
+            return np.asarray(TAKEN[self.kind](outside, self.values))
+        if self.kind == POWER:
+            return np.asarray(outside ** (1 / self.number))
+        return np.asarray(FUNCTIONS[self.kind].inverse(outside))
+
+    def around(self, tree: Tree) -> Tree:
+        """The link around a tree."""
+        return Tree(self.kind, (tree,) if self.entry is None else (self.entry, tree), self.number)
 
 
 class Chain(NamedTuple):
@@ -75,7 +98,7 @@ class Chain(NamedTuple):
     @property
     def branches(self) -> bool:
         """Whether what is inside is known up to a branch."""
-        return any(link.branches for link in self.links)
+        return any(link.kind in ("sin", "cos") or link.number == 2 for link in self.links)
 
     def at(self, rows: slice) -> tuple[np.ndarray, np.ndarray] | None:
         """(row,) values, and by how much rounding moves them, infinite in rows that do not tell;
@@ -103,9 +126,8 @@ class ChainsEngine(Family):
     ) -> list[sympy.Expr]:  # fmt: skip
         """Shortest description first; none where none is exact."""
         each = SURPLUS + 2 * X.shape[1]
-        if self.question.operators or len(y) < each or not np.any(y) or rounding(y) != DOUBLE:
-            return []
-        if shows_noise(y, X):
+        few = len(y) < each or X.shape[1] > MOST_COLUMNS or bool(self.question.operators)
+        if few or not np.any(y) or rounding(y) != DOUBLE or shows_noise(y, X):
             return []
         search = _Search(FitTable.of(X, y, np.ones(len(y))), each, watch, rng)
         models = search.run()
@@ -122,8 +144,9 @@ class _Search:
         self.table, self.watch = table, watch
         unit = table.X / np.maximum(np.std(table.X, axis=0), TINY)
         drawn = rng.choice(len(unit), each, replace=False)
-        distances = (np.sum((unit - unit[place]) ** 2, axis=1) for place in drawn[:PLACES])
-        chosen = np.concatenate([drawn, *(np.argsort(far)[:each] for far in distances)])
+        near = [np.argsort(np.sum((unit - unit[i]) ** 2, axis=1))[:each] for i in drawn]
+        near.sort(key=lambda rows: _bent(unit[rows], table.y[rows]))
+        chosen = np.concatenate([drawn, *near[:PLACES]])
         self.X = table.X[chosen]
         self.drawn, *self.near = (
             slice(begin, begin + each) for begin in range(0, len(chosen), each)
@@ -134,11 +157,11 @@ class _Search:
 
     def run(self) -> list[Model]:
         """Exact formulas, shortest description first; none if there are none."""
-        lines = [ONE_TREE, *self.columns]
-        asks = [(self.drawn, lines, []), (self.drawn, lines, self.columns)]
-        asks += [(rows, [ONE_TREE], []) for rows in self.near]
-        asks += [(rows, lines, self.columns) for rows in self.near]
-        return next(filter(None, (self._exact(*ask) for ask in asks)), [])
+        one, lines, columns = [ONE_TREE], [ONE_TREE, *self.columns], self.columns
+        asks = [([self.drawn], lines, []), ([self.drawn], lines, columns)]
+        asks += [(self.near, one, []), (self.near, lines, columns)]
+        each = (self._exact(rows, *ask) for some, *ask in asks for rows in some)
+        return next(filter(None, each), [])
 
     def _exact(self, rows: slice, basis: list[Tree], below: list[Tree]) -> list[Model]:
         """Exact formulas of chains that rows, a basis and two entries hold, with terms of a
@@ -163,11 +186,8 @@ class _Search:
             ]
             models = sorted(fitted(models, self.table), key=lambda model: model.mean_square)
             models = polished(models[:POLISHED], self.table, 5)
-            exact = sorted(
-                (model for model in models if model.is_exact),
-                key=lambda model: model.description(len(self.table.y)),
-            )
-            if exact:
+            models.sort(key=lambda model: model.description(len(self.table.y)))
+            if exact := [model for model in models if model.is_exact]:
                 return [model.shortened(self.table) for model in exact[:SHORTENED]] + exact
         return []
 
@@ -186,53 +206,38 @@ class _Search:
         return Tree("/", (tree, reduce(_plus, [ONE_TREE, *rest]))) if rest else tree
 
     def _chains(self, y: np.ndarray) -> Iterator[Chain]:
-        """All chains, those of the fewest symbols first."""
-        links, order = list(self._links()), count()
-        nudge = NUDGE * (np.abs(y) + LEAST * np.sqrt(np.mean(y**2)))
-        begin = Chain(np.array([y, y - np.sign(y) * nudge]))
-        waiting: list[tuple[int, int, Chain, Link | None]] = [(0, next(order), begin, None)]
-        while waiting:
-            symbols, _, chain, link = heappop(waiting)
-            if link is not None:
-                chain = Chain(link.inside(chain.values), (*chain.links, link))
-            if not any(chain.at(rows) for rows in [self.drawn, *self.near][chain.branches :]):
-                continue
-            yield chain
-            kinds = [each.kind for each in chain.links] or [""]
-            for link in links if len(chain.links) < LONGEST else ():
-                # one entry in a chain
-                again = link.kind in BINARY and any(kind in BINARY for kind in kinds)
-                if not again and {kinds[-1], link.kind} not in UNDONE:
-                    heappush(waiting, (symbols + link.symbols, next(order), chain, link))
-
-    def _links(self) -> Iterator[Link]:
-        """Functions, a square and a reciprocal, and short entries on the other side."""
-        for kind, symbols in AROUND.items():
-            inverse = FUNCTIONS[kind].inverse
-            yield Link(kind, symbols, inverse, partial(_around, kind), kind in ("sin", "cos"))
-        for number in (2.0, -1.0):
-            inverse = partial(lambda values, power: values**power, power=1 / number)
-            yield Link(POWER, 1, inverse, partial(_around, POWER, number=number), number == 2)
+        """All chains, those of the fewest symbols first, with one entry at most."""
+        links = [
+            *(Link(*each) for each in AROUND.items()),
+            Link(POWER, 1, 2.0),
+            Link(POWER, 1, -1.0),
+        ]
         short = [self.library.tree(i) for i in np.flatnonzero(self.library.size <= SHORT)]
         short += [Tree(kind, pair) for pair in combinations(self.columns, 2) for kind in "+-*/"]
         for tree in short:
             values = tree.values(self.X)
-            for kind, inverse in TAKEN.items():
-                inside = partial(inverse, entry=values)
-                yield Link(kind, 1 + tree.size, inside, partial(_around, kind, entry=tree))
+            links += [Link(kind, 1 + tree.size, 0.0, tree, values) for kind in TAKEN]
+        nudge, order = NUDGE * (np.abs(y) + LEAST * np.sqrt(np.mean(y**2))), count()
+        begin = Chain(np.array([y, y - np.sign(y) * nudge]))
+        waiting: list[tuple[int, int, Chain, Link | None]] = [(0, next(order), begin, None)]
+        while waiting:
+            symbols, _, chain, step = heappop(waiting)
+            if step is not None:
+                chain = Chain(step.inside(chain.values), (*chain.links, step))
+            if not any(chain.at(rows) for rows in [self.drawn, *self.near][chain.branches :]):
+                continue
+            yield chain
+            kinds = [link.kind for link in chain.links] or [""]
+            for link in links if len(chain.links) < LONGEST else ():
+                again = link.kind in TAKEN and not TAKEN.keys().isdisjoint(kinds)
+                if not again and {kinds[-1], link.kind} not in UNDONE:
+                    heappush(waiting, (symbols + link.symbols, next(order), chain, link))
 
 
-TAKEN: dict[str, Callable] = {
-    "*": lambda values, entry: values / entry,
-    "+": lambda values, entry: values - entry,
-    "-": lambda values, entry: entry - values,
-}
-"""What is inside of an operation whose first part is an entry."""
-
-
-def _around(kind: str, tree: Tree, number: float = 0.0, entry: Tree | None = None) -> Tree:
-    """A link around a tree."""
-    return Tree(kind, (tree,) if entry is None else (entry, tree), number)
+def _bent(X: np.ndarray, y: np.ndarray) -> float:
+    """Share of a target that a line leaves: much, where it turns from one branch to the next."""
+    solved = projected(np.column_stack([np.ones(len(y)), X])[None], y)
+    return float(np.sum(solved.residuals**2) / np.maximum(np.sum((y - y.mean()) ** 2), TINY))
 
 
 def _columns(trees: Sequence[Tree], X: np.ndarray) -> np.ndarray:

@@ -47,15 +47,19 @@ def marks(found: dict) -> str:
     return "".join(letter if found[flag] else "-" for letter, flag in flags.items())
 
 
-def laws(name: str, noise: float) -> Iterator[Case]:
+def laws(name: str, noise: float, seed: int = 0) -> Iterator[Case]:
     """Of one list of `discovery.py`, noise relative to the rms, one seed."""
     import discovery
 
-    drawn = {"small": discovery.small, "powers": discovery.powers, **discovery.BOARDS}[name]
+    own = {
+        "small": discovery.small, "powers": discovery.powers, "kinds": discovery.kinds,
+        "compositions": partial(discovery.compositions, discovery.REPORTED),
+    }  # fmt: skip
+    drawn = {**own, **discovery.BOARDS}[name]
     options = argparse.Namespace(noise_of="rms", rows=500)
 
     def answered(law: object) -> Row:
-        found = discovery.one(law, noise, "orbitlaw", 0, options)
+        found = discovery.one(law, noise, "orbitlaw", seed, options)
         return row(marks(found), found["formula"], found["cpu"])
 
     return ((law.name, partial(answered, law)) for law in drawn())
@@ -172,6 +176,8 @@ BOARDS: dict[str, Callable[[], Iterator[Case]]] = {
     "default": default,
     "departures": departures,
     "feynman-noisy": partial(laws, "feynman", 0.01),
+    "kinds": partial(laws, "kinds", 0.0, 20261189),
+    "compositions": partial(laws, "compositions", 0.0),
 }
 READ = ("fastsrb-exact", "fastsrb-noisy")
 """Boards that somebody else's judge runs."""
