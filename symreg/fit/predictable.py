@@ -32,8 +32,9 @@ BENDING, MOST_SURE = 0.5, 1e10
 And variance over that of the noise, at most: eigenvalues of the covariance are sure to 1e-14."""
 
 
-LEAST_NUGGET = -12.0
-"""Logarithm of the noise's least variance, over the target's."""
+LEAST_NUGGET, SHOWN = -12.0, 2 * float(np.log(0.0125))
+"""Logarithms of the noise's least variance over the target's, and of that above which a target has
+noise: waves of which rows see few leave 1 %, and so does noise of 1 % (log of discovery)."""
 
 
 def predictable(residuals: np.ndarray, X: np.ndarray) -> tuple[float, float]:
@@ -71,7 +72,7 @@ def shows_noise(y: np.ndarray, X: np.ndarray) -> bool:
     if not len(distances):
         return True
     _, log = _fitted((y[rows] - y[rows].mean()) / (np.std(y[rows]) or 1.0), distances)
-    return float(log[-1]) > LEAST_NUGGET + 2
+    return float(log[-1]) > SHOWN
 
 
 def numbers_told(X: np.ndarray, sure: float) -> float:

@@ -176,7 +176,7 @@ BOARDS: dict[str, Callable[[], Iterator[Case]]] = {
     "default": default,
     "departures": departures,
     "feynman-noisy": partial(laws, "feynman", 0.01),
-    "kinds": partial(laws, "kinds", 0.0, 20261189),
+    "kinds": partial(laws, "kinds", 0.0, 20261190),
     "compositions": partial(laws, "compositions", 0.0),
 }
 READ = ("fastsrb-exact", "fastsrb-noisy")
