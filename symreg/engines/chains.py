@@ -129,7 +129,7 @@ class ChainsEngine(Family):
         few = len(y) < each or X.shape[1] > MOST_COLUMNS or bool(self.question.operators)
         if few or not np.any(y) or rounding(y) != DOUBLE or shows_noise(y, X):
             return []
-        search = _Search(FitTable.of(X, y, np.ones(len(y))), each, watch, rng)
+        search = ChainSearch(FitTable.of(X, y, np.ones(len(y))), each, watch, rng)
         models = search.run()
         if not models and not watch.over:
             told = f"no chain of up to {plural(LONGEST, 'function')} around a sum of two is exact"
@@ -137,7 +137,7 @@ class ChainsEngine(Family):
         return [model.expression(symbols) for model in models]
 
 
-class _Search:
+class ChainSearch:
     """Of one table, by so many rows drawn, and as many neighbours of each of a few."""
 
     def __init__(self, table: FitTable, each: int, watch: Watch, rng: np.random.Generator):
@@ -207,12 +207,9 @@ class _Search:
 
     def _chains(self, y: np.ndarray) -> Iterator[Chain]:
         """All chains, those of the fewest symbols first, with one entry at most."""
-        links = [
-            *(Link(*each) for each in AROUND.items()),
-            Link(POWER, 1, 2.0),
-            Link(POWER, 1, -1.0),
-        ]
-        short = [self.library.tree(i) for i in np.flatnonzero(self.library.size <= SHORT)]
+        links = [Link(*each) for each in AROUND.items()]
+        links += [Link(POWER, 1, number) for number in (2.0, -1.0)]
+        short = [self.library.tree(i) for i in range(int(np.sum(self.library.size <= SHORT)))]
         short += [Tree(kind, pair) for pair in combinations(self.columns, 2) for kind in "+-*/"]
         for tree in short:
             values = tree.values(self.X)
