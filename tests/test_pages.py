@@ -1055,7 +1055,7 @@ WORDS = {
     README: 500,
     RESULTS: 1000,
     "notebooks/how-to/own-model.md": 1000,
-    "notebooks/how-to/own-table.md": 920,
+    "notebooks/how-to/own-table.md": 930,
     "notebooks/how-to/own-trajectories.md": 1040,
     "notebooks/how-to/study.md": 420,
     "notebooks/how-to/attention.md": 405,
