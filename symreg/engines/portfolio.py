@@ -129,7 +129,7 @@ class PortfolioEngine(Engine):
             # with the projection all cheap families had their turn
             if budget.floor and isinstance(family, ProjectionEngine):
                 enough = enough or any(each.loss <= budget.floor**2 for each in pool)
-            if found and (enough or ends(best[0].expression, X, y, names)):
+            if pool and (enough or (found and ends(best[0].expression, X, y, names))):
                 self.cut_short = budget.watch.over  # within the family: rivals may be left
                 return pool, True
             # even of a time that is over something comes: the projection has lines at least

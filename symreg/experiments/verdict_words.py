@@ -5,6 +5,7 @@ from typing import Any
 
 from orbits.estimates import CONFIDENCE, Estimate
 from orbits.printing import fixed, interval, plural, share
+from orbits.statistics import TINY
 from orbits.whole_field import PARTS
 from symreg.experiments.far_field import FieldLimits
 from symreg.experiments.verdict import (
@@ -341,13 +342,10 @@ def _besides(model: WorldModelKind) -> str:
             f" {WORDS[OUTWARD[0]].capitalize()} distance of training that lookup is "
             f"{share(beside.beyond)} off in the median, and the model {share(own.share.error)}."
         )
-    smaller = beside.ratio >= 1
-    values = (beside.ratio, beside.low, beside.high)
-    times = values if smaller else (1 / beside.ratio, 1 / beside.high, 1 / beside.low)
+    times = Estimate(*(1 / max(each, TINY) for each in (beside.ratio, beside.high, beside.low)))
     return (
-        "Its mean error, in which no state counts above 100 %, is "
-        f"{interval(Estimate(*times))} times {'smaller' if smaller else 'larger'} than that "
-        f"of the best lookup of the same orbits ({lookup}, {share(beside.mean_error)}).{beyond}"
+        f"With errors capped at 100 %, its mean error is {interval(times)} times that of the best "
+        f"lookup of the same orbits ({lookup}, {share(beside.mean_error)}).{beyond}"
     )
 
 

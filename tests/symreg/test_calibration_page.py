@@ -81,7 +81,8 @@ def test_the_curve_s_false_and_missed_yes_are_those_of_its_table():
     assert f"accepted {yes[~right].sum()} of {(~right).sum()} wrong forces" in PAGE
     assert f"({ends(yes[~right])}); {(DEPARTURES['within_10'] < 0.8).sum()} of these" in PAGE
     assert f"rejected {(~yes[right]).sum()} of {right.sum()} forces" in PAGE
-    assert f"{(~yes[close]).sum()} of the {close.sum()} among them" in PAGE
+    close_ones = f"Of the {close.sum()} right ones with a median error of at most 3 %"
+    assert f"{close_ones} it rejected {(~yes[close]).sum()}" in PAGE
     assert f"({ends(~yes[close])})" in PAGE
     first = DEPARTURES["failed"][close & ~yes].str.split("; ").str[0]
     assert f"{(first == 'nothing else for certain').sum()} of the {len(first)} for a part" in PAGE

@@ -436,7 +436,7 @@ def test_a_lookup_that_is_better_makes_the_error_larger(data):
     far = examined(Pushed(newton), data)
     beside = LookupComparison("spline", 0.25, 0.2, 0.5, 0.1)
     kind = WorldModelKind(NEITHER, (), _GATES, far=far, beside=beside)
-    assert "4.0 [2.0, 5.0] times larger than" in " ".join(about_the_kind(kind, "newton"))
+    assert "4.0 [2.0, 5.0] times that of" in " ".join(about_the_kind(kind, "newton"))
     beside = LookupComparison("spline", 0.0, 0.0, 0.0, 0.0)
     kind = WorldModelKind(NEITHER, (), _GATES, far=far, beside=beside)
     assert "makes no error at all" in " ".join(about_the_kind(kind, "newton"))

@@ -351,7 +351,7 @@ def test_a_law_is_a_field_that_holds_beyond(far, expected, holds_to, said):
 
 def test_the_best_lookup_stands_beside_the_model_beyond_training_too():
     said = words(kind(0.99, 0.99, 0.99, beside=replace(WORSE, beyond=4.2)))
-    assert "1.11 [1.00, 1.25] times larger than that of the best lookup" in said
+    assert "1.11 [1.00, 1.25] times that of the best lookup" in said
     assert (
         "Up to twice the farthest distance of training that lookup is 420 % off in the median, and "
         "the model 2 %."
