@@ -173,12 +173,12 @@ class PortfolioEngine(Engine):
         products = ProjectionEngine(self.question, sums=False, after=powers)
         # a quotient with six numbers follows cosh to rounding: small expressions are tried as well
         first: list[Step] = [(exact, lambda *_: False), (small, is_final)]
-        if not floor:
-            first += [(ChainsEngine(self.question), explains_all)]
         first += [(RationalEngine(self.question, after=exact), is_final)]
         if floor:
             return [*first, (powers, is_final), (products, explains_all)]
         first += [(inside, inside.explains)]
+        if self.evolves:  # in other columns chains are the same
+            first += [(ChainsEngine(self.question), explains_all)]
         few = (powers, is_final), (medium, explains_all), (products, explains_all)
         many = (ProjectionEngine(self.question), explains_all), (medium, explains_all)
         last = (about, about.explains), (large, explains_all)
