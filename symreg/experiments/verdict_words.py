@@ -41,14 +41,15 @@ NOT_KICKED = "No kicked states were examined, and nothing else shows which law a
 FIELD_MEANS = (
     f"A model has the field of a law if, with {share(CONFIDENCE)} confidence, the acceleration "
     f"that its predictions imply is within {share(RIGHT)} of the law's on at least "
-    f"{share(THRESHOLDS.all_right)} of the states of one density. (Distance is log-uniform between "
-    "the ends at which it answers, inside the training distances. Speed is uniform up to twice the "
-    "circular one, direction uniform. No answer counts as a wrong one.) Its median error is at "
-    f"most {share(THRESHOLDS.far_error)}. No part that the law lacks is certain above "
-    f"{share(THRESHOLDS.field_sure)}, and no non-central one possible above "
-    f"{share(THRESHOLDS.field_part)}. It is right on at least {share(THRESHOLDS.far_right)} of its "
-    "own predictions and, as far as can be measured, with every other history. The law is found in "
-    "orbits whose velocity was turned."
+    f"{share(THRESHOLDS.all_right)} of the states drawn from one distribution. (Distance is "
+    "log-uniform between the ends at which it answers, inside the training distances. Speed is "
+    "uniform up to twice the circular one, direction uniform. No answer counts as a wrong one.) "
+    f"Its median error is at most {share(THRESHOLDS.far_error)}. No term that the law lacks is "
+    f"certainly above {share(THRESHOLDS.field_sure)} of the attraction, and no non-central one may "
+    f"be above {share(THRESHOLDS.field_part)}. It is right on at least "
+    f"{share(THRESHOLDS.far_right)} of its own predictions and, as far as can be measured, with "
+    "every other history. After a kick R² of its accelerations is at least "
+    f"{THRESHOLDS.field_r2:g}."
 )
 LAW_MEANS = (
     f"A model holds the law if it has the field and is within {share(RIGHT)} of the law's "

@@ -590,7 +590,8 @@ def test_a_departure_beyond_the_limits_fails_and_one_within_passes(data):
 def test_every_sentence_has_a_predictor_of_which_it_is_true():
     """By how it begins; those of gates alone are in `test_verdict`, those of ratios below."""
     begins = [*SAID_OF, *(reason for _, reason in KINDS.values())]
-    begins += ["World model: ", "Of ", "Its mean error, ", "The best lookup ", "Farther out, "]
+    begins += ["World model: ", "Of ", "With errors capped at ", "The best lookup "]
+    begins += ["Farther out, "]
     begins += [
         "Where it was trained its force is right",
         "It cannot be read",
