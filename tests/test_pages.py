@@ -351,7 +351,7 @@ def test_what_the_curve_predicts_is_that_of_its_cells():
 
 
 def words_of(page):
-    return " ".join((ROOT / "notebooks" / "explanation" / f"{page}.md").read_text().split())
+    return prose(f"notebooks/explanation/{page}.md")
 
 
 def test_what_the_page_of_targets_says_of_all_cells_is_in_their_table():
@@ -377,7 +377,7 @@ def test_what_the_page_of_targets_says_of_all_cells_is_in_their_table():
         errors = [float(f"{100 * error:.2g}") for error in far[target]["softmax"]]
         assert f"| {words} | {' | '.join(f'{error:g}' for error in errors)} |" in page
     share = usual[usual["target"] == "displacement(inertia=0.9)"]["evaluate.acceleration_share"]
-    log = " ".join((LOG / "identify.md").read_text().split())
+    log = prose(LOG / "identify.md")
     assert f"the share goes from {share.median():.2f} to 1" in log
 
     cells = identify.usual(table)
@@ -590,7 +590,7 @@ def test_how_the_networks_of_bytes_attend_is_told_as_they_did():
 def test_the_told_mass_and_the_passkeys_are_told_as_their_networks_did():
     """Medians and ranges of ten seeds, and what a rank test says of them beside softmax."""
     page = words_of("softplus")
-    tables = " ".join((LOG / "softplus-tables.md").read_text().split())
+    tables = prose(LOG / "softplus-tables.md")
     told, keys = (
         pd.read_csv(ROOT / "notebooks" / "images" / name)
         .set_index(["attention", "factor", "seed"])

@@ -3,9 +3,9 @@
 Quotients of polynomials, small expressions, functions within functions (of tables without noise),
 products of powers with functions (projection), then larger expressions: each is the same for every
 seed, so it runs once, and an exact formula ends the search. Where the target is a function of fewer
-products of powers, these are searched by all of them before the columns. If no formula explains the
-rows, PySR, if installed, starts from the best as guesses. All formulas are judged together. Of a
-wide table the families see the columns that matter.
+products of powers, these are searched first, by all but functions within functions, which are the
+same there. If no formula explains the rows, PySR, if installed, starts from the best as guesses.
+All formulas are judged together. Of a wide table the families see the columns that matter.
 
 Where a law need not explain all (the field of a model, a few per cent off), a formula within that
 floor ends the search, and what it could not tell from others is left out: larger expressions, and
@@ -62,16 +62,17 @@ class PortfolioEngine(Engine):
         families: how many its searches went through, at most.
         most: of them that a search goes through, if they propose anything; None for all, and what
             evolves after them.
-        evolves: whether anything does.
+        inside: whether its columns were made of a table's: then neither chains, which are the same
+            there, nor what evolves are asked.
     """
 
     name: ClassVar[str] = "portfolio"
 
     def __init__(
-        self, question: Question | None = None, most: int | None = None, evolves: bool = True
+        self, question: Question | None = None, most: int | None = None, inside: bool = False
     ) -> None:
         super().__init__(question)
-        self.most, self.evolves, self.families = most, evolves, 0
+        self.most, self.inside, self.families = most, inside, 0
 
     @classmethod
     def availability(cls) -> Availability:
@@ -95,7 +96,7 @@ class PortfolioEngine(Engine):
         X, names = important(X, y, names, seeds[0], budget.watch)
         pool, ended = self._exhaust(X, sign * y, names, seeds[0], budget)
         fronts: list[list[Candidate]] = [[]]
-        if not ended and self.evolves and PySREngine.availability().available:
+        if not ended and not self.inside and PySREngine.availability().available:
             given = [each if sign > 0 else f"-1.0*({each})" for each in self.question.guesses]
             fronts = self._evolve(pool, given, X, sign * y, names, seeds, budget, jobs)
         return [
@@ -177,7 +178,7 @@ class PortfolioEngine(Engine):
         if floor:
             return [*first, (powers, is_final), (products, explains_all)]
         first += [(inside, inside.explains)]
-        if self.evolves:  # in other columns chains are the same
+        if not self.inside:
             first += [(ChainsEngine(self.question), explains_all)]
         few = (powers, is_final), (medium, explains_all), (products, explains_all)
         many = (ProjectionEngine(self.question), explains_all), (medium, explains_all)
@@ -237,7 +238,7 @@ class _Inside(Engine):
             return []
         budget.watch.say(partial(str, told))
         own = [f"{self.name}{k}" for k in range(len(expressions))]
-        engine = PortfolioEngine(self.question, evolves=False)
+        engine = PortfolioEngine(self.question, inside=True)
         (found,) = engine.search_all(inside[rows], (y / front)[rows], own, [seed], budget)
         places = dict(zip(feature_symbols(own, inside), expressions, strict=True))
         formulas = [in_range(factor * each.expression.xreplace(places)) for each in found]

@@ -51,18 +51,13 @@ def laws(name: str, noise: float, seed: int = 0) -> Iterator[Case]:
     """Of one list of `discovery.py`, noise relative to the rms, one seed."""
     import discovery
 
-    own = {
-        "small": discovery.small, "powers": discovery.powers, "kinds": discovery.kinds,
-        "compositions": partial(discovery.compositions, discovery.REPORTED),
-    }  # fmt: skip
-    drawn = {**own, **discovery.BOARDS}[name]
     options = argparse.Namespace(noise_of="rms", rows=500)
 
     def answered(law: object) -> Row:
         found = discovery.one(law, noise, "orbitlaw", seed, options)
         return row(marks(found), found["formula"], found["cpu"])
 
-    return ((law.name, partial(answered, law)) for law in drawn())
+    return ((law.name, partial(answered, law)) for law in discovery.LAWS[name]())
 
 
 def forty() -> Iterator[Case]:
@@ -177,7 +172,7 @@ BOARDS: dict[str, Callable[[], Iterator[Case]]] = {
     "departures": departures,
     "feynman-noisy": partial(laws, "feynman", 0.01),
     "kinds": partial(laws, "kinds", 0.0, 20261190),
-    "compositions": partial(laws, "compositions", 0.0),
+    "compositions": partial(laws, "compositions-reported", 0.0),
 }
 READ = ("fastsrb-exact", "fastsrb-noisy")
 """Boards that somebody else's judge runs."""

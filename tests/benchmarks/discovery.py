@@ -328,17 +328,21 @@ def _summary(rows: list[dict]) -> str:
     )
 
 
+LAWS = {
+    **BOARDS,
+    "small": small, "textbook": textbook, "sums": sums, "powers": powers, "kinds": kinds,
+    "compositions": compositions, "compositions-reported": partial(compositions, REPORTED),
+}  # fmt: skip
+"""Lists of laws, by name."""
+
+
 def main() -> None:
     """Read the command line and run one part."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parts = parser.add_subparsers(required=True)
-    drawn = {
-        "small": small, "textbook": textbook, "sums": sums, "powers": powers, "kinds": kinds,
-        "compositions": compositions, "compositions-reported": partial(compositions, REPORTED),
-    }  # fmt: skip
-    for name, laws_of in {**BOARDS, **drawn}.items():
+    for name, laws_of in LAWS.items():
         part = parts.add_parser(name)
         part.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.1])
         part.add_argument("--noise-of", choices=["target", "rms"], default="target")
