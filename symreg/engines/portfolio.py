@@ -21,6 +21,7 @@ import numpy as np
 import sympy
 
 from orbits.expressions import in_range
+from symreg.engines.algebraic import AlgebraicEngine
 from symreg.engines.base import (
     Availability,
     Budget,
@@ -174,10 +175,10 @@ class PortfolioEngine(Engine):
         products = ProjectionEngine(self.question, sums=False, after=powers)
         # a quotient with six numbers follows cosh to rounding: small expressions are tried as well
         first: list[Step] = [(exact, lambda *_: False), (small, is_final)]
-        first += [(RationalEngine(self.question, after=exact), is_final)]
+        first += [(RationalEngine(self.question, exact=False), is_final)]
         if floor:
             return [*first, (powers, is_final), (products, explains_all)]
-        first += [(inside, inside.explains)]
+        first += [(AlgebraicEngine(self.question), explains_all), (inside, inside.explains)]
         if not self.inside:
             first += [(ChainsEngine(self.question), explains_all)]
         few = (powers, is_final), (medium, explains_all), (products, explains_all)

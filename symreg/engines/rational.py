@@ -6,59 +6,85 @@ from typing import ClassVar
 import numpy as np
 import sympy
 
-from symreg.engines.base import Family, Question
+from symreg.engines.base import Family, Question, is_exact
+from symreg.enumeration.algebraic import Degrees, exact_relation
 from symreg.enumeration.model import FitTable
-from symreg.enumeration.rational import Exact, exact_quotients, search_quotients
+from symreg.enumeration.rational import quotient_degrees, search_quotients
+from symreg.fit.samples import Samples
 from symreg.formulas.watch import Watch
-from symreg.search.outer import IDENTITY, OUTER
+from symreg.formulas.written import simplest
+from symreg.search.outer import IDENTITY, OUTER, Outer
 
 
 class RationalEngine(Family):
-    """Sparse p(x)/q(x) of up to so many degrees as the rows allow; exact ones under roots,
-    exponentials and logarithms too.
+    """Exact p(x)/q(x), under roots, exponentials and logarithms too, and sparse ones with noise.
 
     Args:
         question: what is searched.
+        exact: whether to look for exact ones.
         sparse: whether to look for those of few terms, with noise.
-        after: one that has searched exact ones in the same rows, and hands on what it found.
     """
 
     name: ClassVar[str] = "rational"
 
     def __init__(
-        self, question: Question | None = None, sparse: bool = True,
-        after: "RationalEngine | None" = None,
-    ) -> None:  # fmt: skip
+        self, question: Question | None = None, exact: bool = True, sparse: bool = True
+    ) -> None:
         super().__init__(question)
-        self.sparse, self._after = sparse, after
-        self._exact: Exact | None = None
+        self.exact, self.sparse = exact, sparse
 
     def formulas(
         self, X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol],
         rng: np.random.Generator, watch: Watch,
     ) -> list[sympy.Expr]:  # fmt: skip
-        """Of y itself, and exact ones of its inverses."""
-        formulas: list[sympy.Expr] = []
-        for outer in (IDENTITY,) if self._after else (IDENTITY, *OUTER[1:]):
-            column, factor = np.ones(len(y)), sympy.Integer(1)
-            if not outer.allowed(y):
-                # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
-                column, factor = _of_one_sign(X, y, symbols)
-            rest = y / column
-            if not outer.allowed(rest) or not np.any(y):
-                continue
-            table = FitTable.of(X, outer.forward(rest), np.abs(outer.slope(rest) / column))
-            exact = (self._after and self._after._exact) or exact_quotients(table, watch)
-            quotients = exact.quotients
-            if outer is IDENTITY:
-                self._exact = exact
-                self.exhausted = (exact.exhausted,) if exact.exhausted else ()
-                if self.sparse:
-                    quotients = search_quotients(table, watch, exact)
-            formulas += [factor * outer.written(q.expression(symbols)) for q in quotients]
-            if watch.over or any(quotient.is_final for quotient in quotients):
-                break
-        return formulas
+        """Exact ones if there are any, else those of y itself."""
+        degrees = quotient_degrees(X.shape[1])
+        if self.exact:
+            if formulas := exact_formulas(X, y, symbols, degrees, watch):
+                return formulas
+            if not watch.over:
+                above, below = degrees[-1]
+                told = f"no quotient of polynomials of degree {above} and {below} is exact"
+                self.exhausted = (told,)
+        if not self.sparse or not np.any(y):
+            return []
+        table = FitTable.of(X, y, np.ones(len(y)))
+        return [quotient.expression(symbols) for quotient in search_quotients(table, watch)]
+
+
+def exact_formulas(
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], degrees: Sequence[Degrees],
+    watch: Watch, outers: Sequence[Outer] = (IDENTITY, *OUTER[1:]),
+) -> list[sympy.Expr]:  # fmt: skip
+    """Ways to write y where it, or an inverse of it, has an exact algebraic relation; none if not.
+
+    Args:
+        X: (row, feature).
+        y: (row,).
+        symbols: (feature,) of sympy.
+        degrees: of its polynomials, those of few coefficients first.
+        watch: may end it.
+        outers: the functions of y.
+    """
+    samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
+    for outer in outers:
+        column, factor = np.ones(len(y)), sympy.Integer(1)
+        if not outer.allowed(y):
+            # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
+            column, factor = _of_one_sign(X, y, symbols)
+        rest = y / column
+        if not outer.allowed(rest) or not np.any(y) or watch.over:
+            continue
+        table = FitTable(X, outer.forward(rest), np.ones(len(y)))
+        found = exact_relation(table, degrees, watch)
+        if found is None:
+            continue
+        ways = found.solved(np.max(np.abs(X), axis=0), symbols)
+        written = [simplest(factor * outer.written(way), samples) for way in ways]
+        exact = [each for each in written if is_exact(each, X, y, samples.names)]
+        if exact:  # an expansion is as near, and has more numbers
+            return exact
+    return []
 
 
 def _of_one_sign(

@@ -6,11 +6,10 @@ With noise ε in y a row is off by ε·q, so rows are weighted by 1/q of the las
 does not need are dropped one by one; what remains is fitted as p/q.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations_with_replacement
-from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -27,8 +26,6 @@ LARGEST_DEGREE = {1: 9, 2: 6, 3: 4}
 """Total degrees by number of variables; 2 beyond."""
 SAME_NATS = 0.1
 """Nats within which two descriptions are one: what rounding moves."""
-MOST_TRIES = 4
-"""Quotients that leave rounding alone, whose numbers are looked at."""
 REWEIGHTED = 5
 """Steps of weights by 1/q: each gains about two digits where q is of one sign."""
 MOST_NUMBERS, MOST_TERMS = 24, 7
@@ -107,66 +104,27 @@ def exponents_up_to(variables: int, degree: int) -> np.ndarray:
     return whole
 
 
-class Exact(NamedTuple):
-    """What the null vectors of all degrees gave.
-
-    Attributes:
-        quotients: one that leaves rounding, if there is any.
-        others: whose numbers are few enough for the rows; of variables over their `scale`.
-        scale: (variable,).
-        exhausted: which degrees.
-    """
-
-    quotients: list[Quotient]
-    others: list[Quotient]
-    scale: np.ndarray
-    exhausted: str = ""
-
-
-def exact_quotients(table: FitTable, watch: Watch) -> Exact:
-    """A quotient that leaves rounding, its degrees rising."""
+def search_quotients(table: FitTable, watch: Watch) -> list[Quotient]:
+    """The best quotients, shortest description first."""
     rows, variables = table.X.shape
     # in units of its largest value every variable's powers are of order one
     scale = np.max(np.abs(table.X), axis=0)
     scale[scale == 0] = 1.0
     scaled = replace(table, X=table.X / scale)
-    found, tries = Exact([], [], scale), 0
-    for above, below in _degrees(variables):
+    whole = []
+    for above, below in quotient_degrees(variables):
         p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
         count = len(p) + len(q)
-        if count > rows - 3 or watch.over:  # as many rows are left to judge by
-            continue
-        quotient = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
-        near = quotient is not None and quotient.mean_square < SAME**2
-        if quotient is not None and near and tries < MOST_TRIES:
-            # an expansion gets as near; a law has simple numbers, or few
-            tries += 1
-            simple = _simplified(_unscaled(_reduced(quotient, scaled), scale), table)
-            if simple.is_exact:
-                return found._replace(quotients=[simple])
-            near = False
-        if not near:
-            told = f"no quotient of polynomials of degree {above} and {below} is exact"
-            found = found._replace(exhausted=told)
         # as many numbers as half of the rows bend to any noise
-        if quotient is not None and count <= min(rows // 2, MOST_NUMBERS):
-            found.others.append(quotient)
-    return found
-
-
-def search_quotients(table: FitTable, watch: Watch, exact: Exact | None = None) -> list[Quotient]:
-    """The best quotients, shortest description first; what is `exact` is not searched again."""
-    rows, exact = len(table.y), exact or exact_quotients(table, watch)
-    if exact.quotients:
-        return exact.quotients
-    scaled = replace(table, X=table.X / exact.scale)
-    whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in exact.others]
+        if count <= min(rows // 2, MOST_NUMBERS) and not watch.over:
+            whole.append(_null_vector(Quotient(p, q, np.zeros(count)), scaled))
+    whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in whole if each]
     whole.sort(key=lambda each: each.description(rows))
     polynomials = [each for each in whole if len(each.below) == 1]
     whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)
     reduced = [_reduced(each, scaled) for each in whole]
     reduced.sort(key=lambda each: each.description(rows))
-    back = [_simplified(_unscaled(each, exact.scale), table) for each in reduced[:HANDED]]
+    back = [_simplified(_unscaled(each, scale), table) for each in reduced[:HANDED]]
     return sorted(back, key=lambda each: each.description(rows))
 
 
@@ -196,7 +154,7 @@ def _sparse_polynomials(table: FitTable) -> list[Quotient]:
     return polynomials[:REDUCED]
 
 
-def _degrees(variables: int) -> Iterator[tuple[int, int]]:
+def quotient_degrees(variables: int) -> list[tuple[int, int]]:
     """Degrees of p and q, those of few coefficients first."""
     largest = LARGEST_DEGREE.get(variables, 2)
     # in four variables a polynomial of degree three has 35 terms: denominators stop before
@@ -208,7 +166,7 @@ def _degrees(variables: int) -> Iterator[tuple[int, int]]:
     def count(pair: tuple[int, int]) -> int:
         return len(exponents_up_to(variables, pair[0])) + len(exponents_up_to(variables, pair[1]))
 
-    return iter(sorted(every, key=count))
+    return sorted(every, key=count)
 
 
 def _null_vector(quotient: Quotient, table: FitTable) -> Quotient | None:

@@ -245,12 +245,10 @@ def test_what_a_family_hands_on_is_not_searched_again(monkeypatch):
     whole = ProjectionEngine().search(x, y, ["x"], 0, Budget())
     powers = ProjectionEngine(factors=False)
     powers.search(x, y, ["x"], 0, Budget())
-    exact = RationalEngine(sparse=False)
-    exact.search(x, y, ["x"], 0, Budget())
-    for module, name in ((projection, "short_formulas"), (rational, "exact_quotients")):
+    for module, name in ((projection, "short_formulas"), (rational, "exact_formulas")):
         monkeypatch.setattr(module, name, None)
     assert ProjectionEngine(after=powers).search(x, y, ["x"], 0, Budget()) == whole
-    assert RationalEngine(after=exact).search(x, y, ["x"], 0, Budget())
+    assert RationalEngine(exact=False).search(x, y, ["x"], 0, Budget())
 
 
 @pytest.mark.slow

@@ -1,0 +1,195 @@
+"""Exact algebraic relations: A + B·y + C·y² = 0 with polynomials A, B, C, by a singular vector.
+
+In such a table the columns m·y^k of all monomials m are dependent: of rows and columns of unit
+length the smallest singular value is rounding, and its vector holds the coefficients, zero where
+the relation has no term. So quotients, and roots beside polynomials, of nearly as many coefficients
+as there are rows take one decomposition. Degrees rise, so that the first dependence is the relation
+and no multiple of it: then no other singular value is small.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import sympy
+
+from symreg.enumeration.model import FitTable
+from symreg.enumeration.rational import exponents_up_to, monomials
+from symreg.formulas.numbers import is_simple, simple
+from symreg.formulas.precision import FITTED, SAME, SOLVED
+from symreg.formulas.watch import Watch
+
+SPARE = 3
+"""Rows more than coefficients."""
+INDEPENDENT = 1e-9
+"""Least of the other singular values, over the largest: smooth functions make one small after the
+other, and none of their vectors is the relation."""
+ROUNDED = 1e3
+"""Roundings, over the least of the other singular values, that are a coefficient's error."""
+MOST_TERMS = 40
+"""Coefficients of a relation: the square of a root beside a polynomial has two dozen."""
+DIGITS = 8
+"""Of a short decimal: a product of two numbers of four."""
+
+Degrees = tuple[int, ...]
+"""Of A, B and C, as many as there are."""
+
+
+class Relation(NamedTuple):
+    """Terms: (term, variable) exponents, (term,) powers of y, and coefficients."""
+
+    exponents: np.ndarray
+    powers: np.ndarray
+    coefficients: np.ndarray
+
+    def polynomial(self, power: int, symbols: Sequence[sympy.Symbol]) -> sympy.Expr:
+        """In front of a power of y, with exact numbers where they are simple or short decimals."""
+        terms = zip(self.exponents, self.powers, self.coefficients, strict=True)
+        return sympy.Add(
+            *(
+                _number(float(c))
+                * sympy.Mul(*(s ** int(e) for s, e in zip(symbols, row, strict=True)))
+                for row, own, c in terms
+                if own == power
+            )
+        )
+
+    def solved(self, scale: np.ndarray, symbols: Sequence[sympy.Symbol]) -> Iterator[sympy.Expr]:
+        """y: a quotient, whole and divided, or either root.
+
+        Args:
+            scale: (variable,) largest values.
+            symbols: (variable,).
+        """
+        a, b, c = (self.polynomial(power, symbols) for power in range(3))
+        if c == 0:
+            yield -a / b
+            yield from _divided(-a, b, scale, symbols)
+            return
+        front, factors = sympy.Poly(b**2 - 4 * a * c, *symbols).sqf_list()
+        outside = sympy.Mul(*(part.as_expr() ** (times // 2) for part, times in factors))
+        inside = sympy.Mul(front, *(part.as_expr() for part, times in factors if times % 2))
+        root = sympy.Dummy()
+        for sign in (1, -1):
+            whole = sympy.expand(sympy.cancel((sign * outside * root - b) / (2 * c)))
+            yield whole.xreplace({root: sympy.sqrt(inside)})
+
+
+def exact_relation(table: FitTable, degrees: Sequence[Degrees], watch: Watch) -> Relation | None:
+    """The exact relation of the lowest degrees, None if there is none.
+
+    Args:
+        table: whose errors do not count.
+        degrees: that are tried, those of few coefficients first.
+        watch: may end it.
+    """
+    scale = np.max(np.abs(table.X), axis=0)
+    scale[scale == 0] = 1.0
+    unit = float(np.median(np.abs(table.y))) or 1.0
+    scaled = FitTable(table.X / scale, table.y / unit, table.sigma)
+    # where the largest have none, those within have none
+    largest = [each for each in degrees if not any(_within(each, other) for other in degrees)]
+    hopeful = [
+        each
+        for each in largest
+        if not watch.over and _may_depend(_columns(scaled, *_terms(scaled, each)))
+    ]
+    for each in degrees:
+        if each not in hopeful and not any(_within(each, other) for other in hopeful):
+            continue
+        if watch.over:
+            break
+        found = _only_dependence(scaled, *_terms(scaled, each))
+        if found is not None:
+            sizes = np.prod(scale**found.exponents, axis=1) * unit**found.powers
+            return found._replace(coefficients=_in_simple(found.coefficients / sizes))
+    return None
+
+
+def coefficients_of(variables: int, degrees: Degrees) -> int:
+    """How many there are."""
+    return sum(len(exponents_up_to(variables, each)) for each in degrees)
+
+
+def _within(one: Degrees, other: Degrees) -> bool:
+    """Whether one is a part of the other."""
+    return one != other and len(one) <= len(other) and all(map(int.__le__, one, other))
+
+
+def _terms(table: FitTable, degrees: Degrees) -> tuple[np.ndarray, np.ndarray]:
+    """(term, variable) exponents and (term,) powers of y of some degrees."""
+    parts = [exponents_up_to(table.X.shape[1], each) for each in degrees]
+    return np.concatenate(parts), np.repeat(range(len(parts)), [len(part) for part in parts])
+
+
+def _columns(table: FitTable, exponents: np.ndarray, powers: np.ndarray) -> np.ndarray:
+    """(row, term) with rows of unit length, which errors of y move alike; then columns."""
+    columns = monomials(table.X, exponents) * table.y[:, None] ** powers
+    return columns / np.linalg.norm(columns, axis=1, keepdims=True)
+
+
+def _may_depend(columns: np.ndarray) -> bool:
+    """Whether some may be dependent: squares of singular values have half of the digits, and cost a
+    tenth."""
+    unit = columns / np.linalg.norm(columns, axis=0)
+    values = np.linalg.eigvalsh(unit.T @ unit)
+    return bool(values[0] < SAME * values[-1])
+
+
+def _only_dependence(table: FitTable, exponents: np.ndarray, powers: np.ndarray) -> Relation | None:
+    """The one dependence of some terms, without those that it does not have."""
+    if not _may_depend(_columns(table, exponents, powers)):
+        return None
+    while True:
+        columns = _columns(table, exponents, powers)
+        size = np.linalg.norm(columns, axis=0)
+        _, values, vectors = np.linalg.svd(columns / size, full_matrices=False)
+        least, *others = values[::-1] / values[0]
+        if least > SAME or not others or others[0] < INDEPENDENT:
+            return None
+        own = np.abs(vectors[-1])
+        kept = own > ROUNDED * np.finfo(float).eps / others[0] * np.max(own)
+        if np.all(kept):
+            break
+        exponents, powers = exponents[kept], powers[kept]
+    if len(kept) > MOST_TERMS or not np.any(powers):
+        return None
+    return Relation(exponents, powers, vectors[-1] / size)
+
+
+def _number(value: float) -> sympy.Number:
+    """A simple number or a short decimal if it is one; else as it is."""
+    if is_simple(value, SOLVED):
+        return sympy.Rational(simple(value))
+    short = sympy.Rational(f"{value:.{DIGITS}g}")
+    return short if abs(float(short) - value) <= SOLVED * abs(value) else sympy.Float(value)
+
+
+def _in_simple(coefficients: np.ndarray) -> np.ndarray:
+    """Over the one that makes most of them simple or short."""
+
+    def told(unit: float) -> tuple[int, int]:
+        ratios = [float(c / unit) for c in coefficients]
+        return sum(_number(c).is_Rational for c in ratios), sum(map(is_simple, ratios))
+
+    return np.asarray(coefficients / max(map(float, coefficients), key=told))
+
+
+def _divided(
+    above: sympy.Expr, below: sympy.Expr, scale: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> Iterator[sympy.Expr]:
+    """A quotient as a polynomial and a rest over the denominator, one for each variable whose
+    powers lead: with numbers that are no decimals sympy's own ways miss x + 2/(14.7 − 5·x)."""
+    largest = dict(zip(symbols, scale, strict=True))
+
+    def terms(polynomial: sympy.Expr) -> sympy.Expr:
+        # what a division leaves of terms that cancel is rounding
+        parts = sympy.Add.make_args(sympy.expand(polynomial))
+        sizes = [abs(float(part.xreplace(largest))) for part in parts]
+        return sympy.Add(*(p for p, s in zip(parts, sizes, strict=True) if s > FITTED * max(sizes)))
+
+    for k in range(len(symbols) if below.free_symbols else 0):
+        order = (*symbols[k:], *symbols[:k])
+        (whole,), rest = sympy.reduced(above, [below], *order, order="grlex")
+        if whole != 0:
+            yield terms(whole) + terms(rest) / below
