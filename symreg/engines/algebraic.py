@@ -1,7 +1,11 @@
-"""Algebraic: quotients of polynomials of high degree, and roots beside them, without noise."""
+"""Algebraic: exact relations between y, the columns and functions of columns, without noise.
 
-from collections.abc import Sequence
-from itertools import product
+Quotients of polynomials of high degree and roots beside them, then quotients with functions of one
+or two columns: `(a + b·log x)/(c + z)` is a quotient in x, z and log x.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import ClassVar
 
 import numpy as np
@@ -10,12 +14,21 @@ import sympy
 from symreg.engines.base import Family
 from symreg.engines.rational import exact_formulas
 from symreg.enumeration.algebraic import SPARE, Degrees, coefficients_of
+from symreg.fit.samples import Samples
+from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.precision import DOUBLE, rounding
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER
 
 LARGEST, LARGEST_BELOW, LARGEST_SQUARE = 12, 6, 2
 """Degrees in A + B·y + C·y² = 0: A has the sum of those of a polynomial and of a root beside it."""
+BESIDE = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (5, 2), (6, 2))
+MOST_BESIDE = 200
+"""Degrees with functions beside the columns, and coefficients: there are hundreds of such sets, and
+each takes a hundredth of a second."""
+OF_COLUMNS = ("log", "sqrt", "exp", "sin", "cos")
+STEEPEST = 1e12
+"""Largest value of a function over the least: of more a relation has no digits left."""
 
 
 class AlgebraicEngine(Family):
@@ -30,12 +43,18 @@ class AlgebraicEngine(Family):
         """The shortest ways to write y; none if nothing is exact."""
         if rounding(y) != DOUBLE:
             return []
+        samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
         once, twice = (relation_degrees(*X.shape, powers) for powers in (1, 2))
-        formulas = exact_formulas(X, y, symbols, [*once, *twice], watch, [IDENTITY])
-        formulas = formulas or exact_formulas(X, y, symbols, once, watch, OUTER[1:])
-        if not formulas and not watch.over:
-            self.exhausted = ("no root of a polynomial beside another polynomial is exact",)
-        return formulas
+        asks = [(X, symbols, [*once, *twice], [IDENTITY]), (X, symbols, once, OUTER[1:])]
+        for columns, written in with_functions(X, symbols):
+            some = [each for each in BESIDE if coefficients_of(len(written), each) <= MOST_BESIDE]
+            asks.append((columns, written, some, [IDENTITY]))
+        for columns, written, degrees, outers in asks:
+            formulas = exact_formulas(columns, y, written, samples, degrees, watch, outers)
+            if formulas or watch.over:
+                return formulas
+        self.exhausted = ("no root of a polynomial beside another polynomial is exact",)
+        return []
 
 
 def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
@@ -51,3 +70,29 @@ def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
         and (powers < 2 or each[0] >= each[1] >= each[2])
     ]  # fmt: skip
     return sorted(some, key=lambda each: coefficients_of(variables, each))
+
+
+def with_functions(
+    X: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> Iterator[tuple[np.ndarray, list[sympy.Expr]]]:
+    """(row, column) values, and in sympy: the columns with one function or two, or a function of
+    each; a root stands in place of its column, which is its square."""
+    functions = [
+        (kind, place, values)
+        for place, column in enumerate(X.T)
+        for kind in OF_COLUMNS
+        if np.all(np.isfinite(values := FUNCTIONS[kind].value(column)))
+        and np.max(np.abs(values)) < STEEPEST
+    ]
+    sets = [(each,) for each in functions] + list(combinations(functions, 2))
+    sets += [tuple(each for each in functions if each[0] == kind) for kind in OF_COLUMNS]
+    for some in sets:
+        columns, written = list(X.T), list(symbols)
+        for kind, place, values in some:
+            formula = FUNCTIONS[kind].write(symbols[place])
+            if kind == "sqrt":
+                columns[place], written[place] = values, formula
+            else:
+                columns.append(values)
+                written.append(formula)
+        yield np.column_stack(columns), written

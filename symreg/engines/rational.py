@@ -40,7 +40,8 @@ class RationalEngine(Family):
         """Exact ones if there are any, else those of y itself."""
         degrees = quotient_degrees(X.shape[1])
         if self.exact:
-            if formulas := exact_formulas(X, y, symbols, degrees, watch):
+            samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
+            if formulas := exact_formulas(X, y, symbols, samples, degrees, watch):
                 return formulas
             if not watch.over:
                 above, below = degrees[-1]
@@ -53,42 +54,45 @@ class RationalEngine(Family):
 
 
 def exact_formulas(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol], degrees: Sequence[Degrees],
-    watch: Watch, outers: Sequence[Outer] = (IDENTITY, *OUTER[1:]),
+    columns: np.ndarray, y: np.ndarray, written: Sequence[sympy.Expr], samples: Samples,
+    degrees: Sequence[Degrees], watch: Watch, outers: Sequence[Outer] = (IDENTITY, *OUTER[1:]),
 ) -> list[sympy.Expr]:  # fmt: skip
     """Ways to write y where it, or an inverse of it, has an exact algebraic relation; none if not.
 
     Args:
-        X: (row, feature).
+        columns: (row, column) of the relation: features, or functions of these.
         y: (row,).
-        symbols: (feature,) of sympy.
-        degrees: of its polynomials, those of few coefficients first.
+        written: (column,) in sympy.
+        samples: the features and y.
+        degrees: of the polynomials, those of few coefficients first.
         watch: may end it.
         outers: the functions of y.
     """
-    samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
     for outer in outers:
         column, factor = np.ones(len(y)), sympy.Integer(1)
         if not outer.allowed(y):
             # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
-            column, factor = _of_one_sign(X, y, symbols)
+            column, factor = _of_one_sign(columns, y, written)
         rest = y / column
         if not outer.allowed(rest) or not np.any(y) or watch.over:
             continue
-        table = FitTable(X, outer.forward(rest), np.ones(len(y)))
+        table = FitTable(columns, outer.forward(rest), np.ones(len(y)))
         found = exact_relation(table, degrees, watch)
         if found is None:
             continue
-        ways = found.solved(np.max(np.abs(X), axis=0), symbols)
-        written = [simplest(factor * outer.written(way), samples) for way in ways]
-        exact = [each for each in written if is_exact(each, X, y, samples.names)]
+        unknown = sympy.symbols(f"x:{len(written)}", cls=sympy.Dummy)
+        places = dict(zip(unknown, written, strict=True))
+        ways = found.solved(np.max(np.abs(columns), axis=0), unknown)
+        ways = [factor * outer.written(way.xreplace(places)) for way in ways]
+        ways += [simplest(way, samples) for way in ways]
+        exact = [each for each in ways if is_exact(each, samples.X, y, samples.names)]
         if exact:  # an expansion is as near, and has more numbers
             return exact
     return []
 
 
 def _of_one_sign(
-    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Symbol]
+    X: np.ndarray, y: np.ndarray, symbols: Sequence[sympy.Expr]
 ) -> tuple[np.ndarray, sympy.Expr]:
     """The first column over which a target is positive, or its negative; one if there is none."""
     for column, symbol in zip(X.T, symbols, strict=True):

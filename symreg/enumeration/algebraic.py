@@ -21,10 +21,10 @@ from symreg.formulas.watch import Watch
 
 SPARE = 3
 """Rows more than coefficients."""
-INDEPENDENT = 1e-9
+INDEPENDENT, NEARLY = 1e-9, 3e-13
 """Least of the other singular values, over the largest: smooth functions make one small after the
-other, and none of their vectors is the relation."""
-ROUNDED = 1e3
+other, and none of their vectors is the relation. The same before terms are left out."""
+ROUNDED = 30
 """Roundings, over the least of the other singular values, that are a coefficient's error."""
 MOST_TERMS = 40
 """Coefficients of a relation: the square of a root beside a polynomial has two dozen."""
@@ -145,14 +145,14 @@ def _only_dependence(table: FitTable, exponents: np.ndarray, powers: np.ndarray)
         size = np.linalg.norm(columns, axis=0)
         _, values, vectors = np.linalg.svd(columns / size, full_matrices=False)
         least, *others = values[::-1] / values[0]
-        if least > SAME or not others or others[0] < INDEPENDENT:
+        if least > SAME or not others or others[0] < NEARLY:
             return None
         own = np.abs(vectors[-1])
         kept = own > ROUNDED * np.finfo(float).eps / others[0] * np.max(own)
         if np.all(kept):
             break
         exponents, powers = exponents[kept], powers[kept]
-    if len(kept) > MOST_TERMS or not np.any(powers):
+    if others[0] < INDEPENDENT or len(kept) > MOST_TERMS or not np.any(powers):
         return None
     return Relation(exponents, powers, vectors[-1] / size)
 
@@ -184,12 +184,23 @@ def _divided(
 
     def terms(polynomial: sympy.Expr) -> sympy.Expr:
         # what a division leaves of terms that cancel is rounding
-        parts = sympy.Add.make_args(sympy.expand(polynomial))
-        sizes = [abs(float(part.xreplace(largest))) for part in parts]
-        return sympy.Add(*(p for p, s in zip(parts, sizes, strict=True) if s > FITTED * max(sizes)))
+        parts = [part.as_coeff_Mul() for part in sympy.Add.make_args(sympy.expand(polynomial))]
+        sizes = [abs(float(number * part.xreplace(largest))) for number, part in parts]
+        return sympy.Add(
+            *(
+                _number(float(number)) * part
+                for (number, part), size in zip(parts, sizes, strict=True)
+                if size > FITTED * max(sizes)
+            )
+        )
 
+    # of floats the leading terms would not cancel
+    both = [
+        each.xreplace({number: sympy.Rational(number) for number in each.atoms(sympy.Float)})
+        for each in (above, below)
+    ]
     for k in range(len(symbols) if below.free_symbols else 0):
         order = (*symbols[k:], *symbols[:k])
-        (whole,), rest = sympy.reduced(above, [below], *order, order="grlex")
+        (whole,), rest = sympy.reduced(both[0], [both[1]], *order, order="grlex")
         if whole != 0:
             yield terms(whole) + terms(rest) / below

@@ -88,7 +88,11 @@ def _polynomial(
 
 def monomials(X: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """(row, term) of (term, variable) whole exponents."""
-    return np.prod(X[:, None, :] ** exponents[None], axis=2)
+    powers = np.cumprod([np.ones_like(X), *[X] * int(np.max(exponents, initial=0))], axis=0)
+    terms = np.ones((len(X), len(exponents)))
+    for variable, own in enumerate(exponents.T):
+        terms *= powers[own, :, variable].T
+    return terms
 
 
 @cache
