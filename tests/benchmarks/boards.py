@@ -173,6 +173,7 @@ BOARDS: dict[str, Callable[[], Iterator[Case]]] = {
     "feynman-noisy": partial(laws, "feynman", 0.01),
     "kinds": partial(laws, "kinds", 0.0, 20261190),
     "compositions": partial(laws, "compositions-reported", 0.0),
+    "relations": partial(laws, "relations", 0.0),
 }
 READ = ("fastsrb-exact", "fastsrb-noisy")
 """Boards that somebody else's judge runs."""

@@ -32,7 +32,8 @@ Newton, the ideal gas and Bode. `small`: the small problems of symbolic regressi
 relative to the rms, right (N) when right in the range and a quarter beyond it; `textbook`: the
 same of laws of other books; `sums`: the same of drawn sums of three terms, one with a number;
 `powers`: the same of drawn functions of one or two products of powers of four to seven columns;
-`kinds` and `compositions`: the same of functions within functions, by kind and drawn.
+`kinds` and `compositions`: the same of functions within functions, by kind and drawn; `relations`:
+of drawn quotients and roots beside polynomials.
 `llmsr`: LLM-SR's four problems, by what is left of the variance inside and outside the range of the
 rows. `traps`: exact tables whose truth is near a named law. `groups`: one form, many small
 groups. `nulls`: permuted targets and pure noise. `coverage`:
@@ -65,6 +66,7 @@ from discovery_small import (
     compositions,
     kinds,
     powers,
+    relations,
     right_inside_and_beyond,
     small,
     sums,
@@ -332,6 +334,7 @@ LAWS = {
     **BOARDS,
     "small": small, "textbook": textbook, "sums": sums, "powers": powers, "kinds": kinds,
     "compositions": compositions, "compositions-reported": partial(compositions, REPORTED),
+    "relations": relations,
 }  # fmt: skip
 """Lists of laws, by name."""
 

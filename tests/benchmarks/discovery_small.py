@@ -264,6 +264,38 @@ def compositions(seed: int = DEVELOPED, count: int = 40) -> list[Law]:
     return laws
 
 
+def relations(seed: int = 20261201) -> list[Law]:
+    """Drawn algebraic laws of two to six columns, eight of a kind: quotients beside polynomials,
+    roots beside these, and quotients with a function of a column."""
+    laws = []
+    for number in range(24):
+        rng = np.random.default_rng([number, seed])
+        columns = np.array(list("abcdfg")[: rng.integers(2, 7)])
+
+        def product_of(most: int, rng=rng, columns=columns) -> str:
+            return "*".join(rng.choice(columns, rng.integers(1, most + 1)))
+
+        def polynomial(terms: int, rng=rng) -> str:
+            return " + ".join(f"{rng.uniform(0.3, 3):.2f}*{product_of(2)}" for _ in range(terms))
+
+        beside = " - ".join(product_of(3) for _ in range(rng.integers(1, 4)))
+        below = f"({polynomial(2)} + {rng.uniform(0.5, 3):.1f})"
+        function = f"{rng.choice(['log', 'exp', 'sin', 'cos', 'sqrt'])}({rng.choice(columns)})"
+        text = (
+            f"{beside} + ({polynomial(2)})/{below}",
+            f"{beside} + {product_of(1)}*sqrt({below})",
+            f"{beside} + ({polynomial(1)} - {function})/{below}",
+        )[number % 3]
+        # every column is in the law
+        text = " + ".join(
+            [text, *(each for each in columns if each not in re.findall(r"\w+", text))]
+        )
+        laws.append(
+            law_of(f"relation {number}", text, " ".join(f"{c}:0.3:4" for c in columns), 300)
+        )
+    return laws
+
+
 def _composition(rng: np.random.Generator, columns: np.ndarray, name: str) -> Law | None:
     """One drawn expression; None if it is no law of all columns, or turns too fast."""
     angles: list[str] = []
