@@ -1,11 +1,12 @@
 """Algebraic: exact relations between y, the columns and functions of columns, without noise.
 
-Quotients of polynomials of high degree and roots beside them, then quotients with functions of one
-or two columns: `(a + b·log x)/(c + z)` is a quotient in x, z and log x.
+Quotients of polynomials of high degree and roots beside them, then quotients with functions of
+columns: `(a + b·log x)/(c + z)` is one in x, z and log x.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
+from math import comb
 from typing import ClassVar
 
 import numpy as np
@@ -22,10 +23,10 @@ from symreg.search.outer import IDENTITY, OUTER
 
 LARGEST, LARGEST_BELOW, LARGEST_SQUARE = 12, 6, 2
 """Degrees in A + B·y + C·y² = 0: A has the sum of those of a polynomial and of a root beside it."""
-BESIDE = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (5, 2), (6, 2))
-MOST_BESIDE = 200
-"""Degrees with functions beside the columns, and coefficients: there are hundreds of such sets, and
-each takes a hundredth of a second."""
+BESIDE = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (5, 2), (5, 3), (6, 2))
+MOST_BESIDE, MOST_SETS = 300, 200
+"""Degrees with functions beside the columns, coefficients, and sets of as many functions: of four
+columns all pairs, of two all triples, a hundredth of a second each."""
 OF_COLUMNS = ("log", "sqrt", "exp", "sin", "cos")
 STEEPEST = 1e12
 """Largest value of a function over the least: of more a relation has no digits left."""
@@ -45,15 +46,17 @@ class AlgebraicEngine(Family):
             return []
         samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
         once, twice = (relation_degrees(*X.shape, powers) for powers in (1, 2))
-        asks = [(X, symbols, [*once, *twice], [IDENTITY]), (X, symbols, once, OUTER[1:])]
-        for columns, written in with_functions(X, symbols):
-            some = [each for each in BESIDE if coefficients_of(len(written), each) <= MOST_BESIDE]
-            asks.append((columns, written, some, [IDENTITY]))
-        for columns, written, degrees, outers in asks:
-            formulas = exact_formulas(columns, y, written, samples, degrees, watch, outers)
+        asks = [(X, symbols, [*once, *twice], [IDENTITY], 0), (X, symbols, once, OUTER[1:], 0)]
+        for columns, written, linear in with_functions(X, symbols):
+            most = min(MOST_BESIDE, len(y) - SPARE)
+            some = [each for each in BESIDE if coefficients_of(len(written), each, linear) <= most]
+            some.sort(key=lambda each: coefficients_of(len(written), each, linear))
+            asks.append((columns, written, some, [IDENTITY], linear))
+        for columns, written, degrees, outers, linear in asks:
+            formulas = exact_formulas(columns, y, written, samples, degrees, watch, outers, linear)
             if formulas or watch.over:
                 return formulas
-        self.exhausted = ("no root of a polynomial beside another polynomial is exact",)
+        self.exhausted = ("no algebraic relation of degree two in the target is exact",)
         return []
 
 
@@ -74,9 +77,9 @@ def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
 
 def with_functions(
     X: np.ndarray, symbols: Sequence[sympy.Symbol]
-) -> Iterator[tuple[np.ndarray, list[sympy.Expr]]]:
-    """(row, column) values, and in sympy: the columns with one function or two, or a function of
-    each; a root stands in place of its column, which is its square."""
+) -> Iterator[tuple[np.ndarray, list[sympy.Expr], int]]:
+    """(row, column) values, in sympy, and how many of the last are functions: the columns with up
+    to three, or one of each; a root stands in place of its column, which is its square."""
     functions = [
         (kind, place, values)
         for place, column in enumerate(X.T)
@@ -84,7 +87,10 @@ def with_functions(
         if np.all(np.isfinite(values := FUNCTIONS[kind].value(column)))
         and np.max(np.abs(values)) < STEEPEST
     ]
-    sets = [(each,) for each in functions] + list(combinations(functions, 2))
+    sets = [(each,) for each in functions]
+    for count in (2, 3):
+        if comb(len(functions), count) <= MOST_SETS:
+            sets += combinations(functions, count)
     sets += [tuple(each for each in functions if each[0] == kind) for kind in OF_COLUMNS]
     for some in sets:
         columns, written = list(X.T), list(symbols)
@@ -95,4 +101,4 @@ def with_functions(
             else:
                 columns.append(values)
                 written.append(formula)
-        yield np.column_stack(columns), written
+        yield np.column_stack(columns), written, len(written) - len(symbols)

@@ -56,6 +56,7 @@ class RationalEngine(Family):
 def exact_formulas(
     columns: np.ndarray, y: np.ndarray, written: Sequence[sympy.Expr], samples: Samples,
     degrees: Sequence[Degrees], watch: Watch, outers: Sequence[Outer] = (IDENTITY, *OUTER[1:]),
+    linear: int = 0,
 ) -> list[sympy.Expr]:  # fmt: skip
     """Ways to write y where it, or an inverse of it, has an exact algebraic relation; none if not.
 
@@ -67,6 +68,7 @@ def exact_formulas(
         degrees: of the polynomials, those of few coefficients first.
         watch: may end it.
         outers: the functions of y.
+        linear: of the last columns, of which a term has one at most, and no power.
     """
     for outer in outers:
         column, factor = np.ones(len(y)), sympy.Integer(1)
@@ -77,7 +79,7 @@ def exact_formulas(
         if not outer.allowed(rest) or not np.any(y) or watch.over:
             continue
         table = FitTable(columns, outer.forward(rest), np.ones(len(y)))
-        found = exact_relation(table, degrees, watch)
+        found = exact_relation(table, degrees, watch, linear)
         if found is None:
             continue
         unknown = sympy.symbols(f"x:{len(written)}", cls=sympy.Dummy)

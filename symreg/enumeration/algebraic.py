@@ -8,6 +8,7 @@ and no multiple of it: then no other singular value is small.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -75,13 +76,16 @@ class Relation(NamedTuple):
             yield whole.xreplace({root: sympy.sqrt(inside)})
 
 
-def exact_relation(table: FitTable, degrees: Sequence[Degrees], watch: Watch) -> Relation | None:
+def exact_relation(
+    table: FitTable, degrees: Sequence[Degrees], watch: Watch, linear: int = 0
+) -> Relation | None:
     """The exact relation of the lowest degrees, None if there is none.
 
     Args:
         table: whose errors do not count.
         degrees: that are tried, those of few coefficients first.
         watch: may end it.
+        linear: of the last columns, of which a term has one at most, and no power.
     """
     scale = np.max(np.abs(table.X), axis=0)
     scale[scale == 0] = 1.0
@@ -92,23 +96,32 @@ def exact_relation(table: FitTable, degrees: Sequence[Degrees], watch: Watch) ->
     hopeful = [
         each
         for each in largest
-        if not watch.over and _may_depend(_columns(scaled, *_terms(scaled, each)))
+        if not watch.over and _may_depend(_columns(scaled, *_terms(scaled, each, linear)))
     ]
     for each in degrees:
         if each not in hopeful and not any(_within(each, other) for other in hopeful):
             continue
         if watch.over:
             break
-        found = _only_dependence(scaled, *_terms(scaled, each))
+        found = _only_dependence(scaled, *_terms(scaled, each, linear))
         if found is not None:
             sizes = np.prod(scale**found.exponents, axis=1) * unit**found.powers
             return found._replace(coefficients=_in_simple(found.coefficients / sizes))
     return None
 
 
-def coefficients_of(variables: int, degrees: Degrees) -> int:
+def coefficients_of(variables: int, degrees: Degrees, linear: int = 0) -> int:
     """How many there are."""
-    return sum(len(exponents_up_to(variables, each)) for each in degrees)
+    return sum(len(_exponents(variables, each, linear)) for each in degrees)
+
+
+@cache
+def _exponents(variables: int, degree: int, linear: int) -> np.ndarray:
+    """(term, variable) of a total degree and below."""
+    exponents = exponents_up_to(variables, degree)
+    return (
+        exponents[np.sum(exponents[:, variables - linear :], axis=1) <= 1] if linear else exponents
+    )
 
 
 def _within(one: Degrees, other: Degrees) -> bool:
@@ -116,9 +129,9 @@ def _within(one: Degrees, other: Degrees) -> bool:
     return one != other and len(one) <= len(other) and all(map(int.__le__, one, other))
 
 
-def _terms(table: FitTable, degrees: Degrees) -> tuple[np.ndarray, np.ndarray]:
+def _terms(table: FitTable, degrees: Degrees, linear: int) -> tuple[np.ndarray, np.ndarray]:
     """(term, variable) exponents and (term,) powers of y of some degrees."""
-    parts = [exponents_up_to(table.X.shape[1], each) for each in degrees]
+    parts = [_exponents(table.X.shape[1], each, linear) for each in degrees]
     return np.concatenate(parts), np.repeat(range(len(parts)), [len(part) for part in parts])
 
 
