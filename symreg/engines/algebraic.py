@@ -15,16 +15,18 @@ import sympy
 from symreg.engines.base import Family
 from symreg.engines.rational import exact_formulas
 from symreg.enumeration.algebraic import SPARE, Degrees, coefficients_of
+from symreg.fit.predictable import shows_noise
 from symreg.fit.samples import Samples
 from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.precision import DOUBLE, rounding
 from symreg.formulas.watch import Watch
 from symreg.search.outer import IDENTITY, OUTER
 
-LARGEST, LARGEST_BELOW, LARGEST_SQUARE = 12, 6, 2
-"""Degrees in A + B·y + C·y² = 0: A has the sum of those of a polynomial and of a root beside it."""
+LARGEST, FEW, LARGEST_BELOW, LARGEST_SQUARE = 7, 10, 5, 2
+"""Degrees in A + B·y + C·y² = 0: of A, as much as twice that of a polynomial beside a root, of A in
+one or two columns, of B and of C."""
 BESIDE = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (5, 2), (5, 3), (6, 2))
-MOST_BESIDE, MOST_SETS = 300, 200
+MOST_BESIDE, MOST_SETS = 150, 200
 """Degrees with functions beside the columns, coefficients, and sets of as many functions: of four
 columns all pairs, of two all triples, a hundredth of a second each."""
 OF_COLUMNS = ("log", "sqrt", "exp", "sin", "cos")
@@ -47,7 +49,7 @@ class AlgebraicEngine(Family):
         samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
         once, twice = (relation_degrees(*X.shape, powers) for powers in (1, 2))
         asks = [(X, symbols, [*once, *twice], [IDENTITY], 0), (X, symbols, once, OUTER[1:], 0)]
-        for columns, written, linear in with_functions(X, symbols):
+        for columns, written, linear in with_functions(X, symbols, 1 if shows_noise(y, X) else 3):
             most = min(MOST_BESIDE, len(y) - SPARE)
             some = [each for each in BESIDE if coefficients_of(len(written), each, linear) <= most]
             some.sort(key=lambda each: coefficients_of(len(written), each, linear))
@@ -65,7 +67,7 @@ def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
 
     A root has the square of the denominator as C, at most B's degree, and A's is the largest.
     """
-    largest = LARGEST, LARGEST_BELOW, LARGEST_SQUARE
+    largest = (LARGEST if variables > 2 else FEW), LARGEST_BELOW, LARGEST_SQUARE
     every = product(*(range(each + 1) for each in largest[: powers + 1]))
     some = [
         each for each in every
@@ -76,10 +78,10 @@ def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
 
 
 def with_functions(
-    X: np.ndarray, symbols: Sequence[sympy.Symbol]
+    X: np.ndarray, symbols: Sequence[sympy.Symbol], most: int
 ) -> Iterator[tuple[np.ndarray, list[sympy.Expr], int]]:
     """(row, column) values, in sympy, and how many of the last are functions: the columns with up
-    to three, or one of each; a root stands in place of its column, which is its square."""
+    to so many, or one of each; a root stands in place of its column, which is its square."""
     functions = [
         (kind, place, values)
         for place, column in enumerate(X.T)
@@ -88,7 +90,7 @@ def with_functions(
         and np.max(np.abs(values)) < STEEPEST
     ]
     sets = [(each,) for each in functions]
-    for count in (2, 3):
+    for count in range(2, most + 1):
         if comb(len(functions), count) <= MOST_SETS:
             sets += combinations(functions, count)
     sets += [tuple(each for each in functions if each[0] == kind) for kind in OF_COLUMNS]

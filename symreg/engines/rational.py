@@ -11,6 +11,8 @@ from symreg.enumeration.algebraic import Degrees, exact_relation
 from symreg.enumeration.model import FitTable
 from symreg.enumeration.rational import quotient_degrees, search_quotients
 from symreg.fit.samples import Samples
+from symreg.formulas.expressions import evaluate
+from symreg.formulas.precision import FITTED
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simplest
 from symreg.search.outer import IDENTITY, OUTER, Outer
@@ -86,11 +88,18 @@ def exact_formulas(
         places = dict(zip(unknown, written, strict=True))
         ways = found.solved(np.max(np.abs(columns), axis=0), unknown)
         ways = [factor * outer.written(way.xreplace(places)) for way in ways]
+        ways = [way for way in ways if _is_near(way, samples)]
         ways += [simplest(way, samples) for way in ways]
         exact = [each for each in ways if is_exact(each, samples.X, y, samples.names)]
         if exact:  # an expansion is as near, and has more numbers
             return exact
     return []
+
+
+def _is_near(formula: sympy.Expr, samples: Samples) -> bool:
+    """Whether it has the target's values, up to fitted digits: of two roots one has."""
+    left = np.abs(evaluate(formula, samples.names, samples.X) - samples.y)
+    return bool(np.median(left) <= FITTED * np.median(np.abs(samples.y)))
 
 
 def _of_one_sign(

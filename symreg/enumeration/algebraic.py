@@ -25,10 +25,14 @@ SPARE = 3
 INDEPENDENT, NEARLY = 1e-9, 3e-13
 """Least of the other singular values, over the largest: smooth functions make one small after the
 other, and none of their vectors is the relation. The same before terms are left out."""
+LEFT = 1e-9
+"""Sine of the angle between what columns with y span and what others do, if they may be dependent;
+and the length below which a column with y spans nothing."""
 ROUNDED = 30
 """Roundings, over the least of the other singular values, that are a coefficient's error."""
-MOST_TERMS = 40
-"""Coefficients of a relation: the square of a root beside a polynomial has two dozen."""
+MOST_NUMBERS, MOST_TERMS = 8, 40
+"""Numbers of a relation that are no short ones, and coefficients: the square of a root beside a
+polynomial has two dozen."""
 DIGITS = 8
 """Of a short decimal: a product of two numbers of four."""
 
@@ -54,6 +58,12 @@ class Relation(NamedTuple):
                 if own == power
             )
         )
+
+    @property
+    def odd(self) -> int:
+        """How many numbers are neither simple nor short, equal ones once: an expansion has many."""
+        numbers = (_number(abs(float(c))) for c in self.coefficients)
+        return len({round(np.log(float(n)) / FITTED) for n in numbers if n.is_Float})
 
     def solved(self, scale: np.ndarray, symbols: Sequence[sympy.Symbol]) -> Iterator[sympy.Expr]:
         """y: a quotient, whole and divided, or either root.
@@ -91,22 +101,39 @@ def exact_relation(
     scale[scale == 0] = 1.0
     unit = float(np.median(np.abs(table.y))) or 1.0
     scaled = FitTable(table.X / scale, table.y / unit, table.sigma)
+
+    def terms(each: Degrees) -> tuple[np.ndarray, np.ndarray]:
+        parts = [_exponents(table.X.shape[1], degree, linear) for degree in each]
+        return np.concatenate(parts), np.repeat(range(len(parts)), [len(part) for part in parts])
+
+    def may_depend(each: Degrees) -> bool:
+        # by the angle between what is spanned with y and without: monomials alone may be alike
+        exponents, powers = terms(each)
+        columns, _ = _unit_columns(scaled, exponents, powers)
+        without, _ = np.linalg.qr(columns[:, powers == 0])
+        spanned, sizes, _ = np.linalg.svd(columns[:, powers > 0], full_matrices=False)
+        spanned = spanned[:, sizes > LEFT]
+        rest = spanned - without @ (without.T @ spanned)
+        return bool(np.linalg.svd(rest, compute_uv=False)[-1] < LEFT)
+
     # where the largest have none, those within have none
     largest = [each for each in degrees if not any(_within(each, other) for other in degrees)]
-    hopeful = [
-        each
-        for each in largest
-        if not watch.over and _may_depend(_columns(scaled, *_terms(scaled, each, linear)))
-    ]
+    hopeful = [each for each in largest if not watch.over and may_depend(each)]
+    crowded: list[Degrees] = []
     for each in degrees:
-        if each not in hopeful and not any(_within(each, other) for other in hopeful):
+        part = each in hopeful or any(_within(each, other) for other in hopeful)
+        if not part or any(_within(other, each) for other in crowded) or not may_depend(each):
             continue
         if watch.over:
             break
-        found = _only_dependence(scaled, *_terms(scaled, each, linear))
-        if found is not None:
+        least, second, _ = _dependence(scaled, *terms(each))
+        if second < NEARLY:
+            crowded.append(each)
+        elif least < SAME and (found := _only_dependence(scaled, *terms(each))) is not None:
             sizes = np.prod(scale**found.exponents, axis=1) * unit**found.powers
-            return found._replace(coefficients=_in_simple(found.coefficients / sizes))
+            found = found._replace(coefficients=_in_simple(found.coefficients / sizes))
+            if found.odd <= MOST_NUMBERS:
+                return found
     return None
 
 
@@ -129,45 +156,42 @@ def _within(one: Degrees, other: Degrees) -> bool:
     return one != other and len(one) <= len(other) and all(map(int.__le__, one, other))
 
 
-def _terms(table: FitTable, degrees: Degrees, linear: int) -> tuple[np.ndarray, np.ndarray]:
-    """(term, variable) exponents and (term,) powers of y of some degrees."""
-    parts = [_exponents(table.X.shape[1], each, linear) for each in degrees]
-    return np.concatenate(parts), np.repeat(range(len(parts)), [len(part) for part in parts])
-
-
-def _columns(table: FitTable, exponents: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """(row, term) with rows of unit length, which errors of y move alike; then columns."""
+def _unit_columns(
+    table: FitTable, exponents: np.ndarray, powers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(row, term) of terms, rows of unit length, which errors of y move alike; then columns, and
+    (term,) the lengths that these had."""
     columns = monomials(table.X, exponents) * table.y[:, None] ** powers
-    return columns / np.linalg.norm(columns, axis=1, keepdims=True)
+    columns /= np.linalg.norm(columns, axis=1, keepdims=True)
+    size = np.linalg.norm(columns, axis=0)
+    return columns / size, size
 
 
-def _may_depend(columns: np.ndarray) -> bool:
-    """Whether some may be dependent: squares of singular values have half of the digits, and cost a
-    tenth."""
-    unit = columns / np.linalg.norm(columns, axis=0)
-    values = np.linalg.eigvalsh(unit.T @ unit)
-    return bool(values[0] < SAME * values[-1])
+def _dependence(
+    table: FitTable, exponents: np.ndarray, powers: np.ndarray
+) -> tuple[float, float, np.ndarray]:
+    """The two smallest singular values, over the largest, and the vector of the smallest."""
+    columns, _ = _unit_columns(table, exponents, powers)
+    _, values, vectors = np.linalg.svd(columns, full_matrices=False)
+    least, second = values[-1], values[max(len(values) - 2, 0)]
+    return float(least / values[0]), float(second / values[0]), vectors[-1]
 
 
 def _only_dependence(table: FitTable, exponents: np.ndarray, powers: np.ndarray) -> Relation | None:
     """The one dependence of some terms, without those that it does not have."""
-    if not _may_depend(_columns(table, exponents, powers)):
-        return None
     while True:
-        columns = _columns(table, exponents, powers)
-        size = np.linalg.norm(columns, axis=0)
-        _, values, vectors = np.linalg.svd(columns / size, full_matrices=False)
-        least, *others = values[::-1] / values[0]
-        if least > SAME or not others or others[0] < NEARLY:
+        least, second, vector = _dependence(table, exponents, powers)
+        if least > SAME:
             return None
-        own = np.abs(vectors[-1])
-        kept = own > ROUNDED * np.finfo(float).eps / others[0] * np.max(own)
+        own = np.abs(vector)
+        kept = own > ROUNDED * np.finfo(float).eps / second * np.max(own)
         if np.all(kept):
             break
         exponents, powers = exponents[kept], powers[kept]
-    if others[0] < INDEPENDENT or len(kept) > MOST_TERMS or not np.any(powers):
+    if second < INDEPENDENT or len(kept) > MOST_TERMS or not np.any(powers):
         return None
-    return Relation(exponents, powers, vectors[-1] / size)
+    _, size = _unit_columns(table, exponents, powers)
+    return Relation(exponents, powers, vector / size)
 
 
 def _number(value: float) -> sympy.Number:
