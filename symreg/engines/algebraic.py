@@ -7,15 +7,14 @@ columns: `(a + b·log x)/(c + z)` is one in x, z and log x.
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import comb
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import sympy
 
 from symreg.engines.base import Family
-from symreg.engines.rational import exact_formulas
+from symreg.engines.rational import Ask, exact_formulas
 from symreg.enumeration.algebraic import SPARE, Degrees, coefficients_of
-from symreg.fit.predictable import shows_noise
 from symreg.fit.samples import Samples
 from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.precision import DOUBLE, rounding
@@ -26,9 +25,11 @@ LARGEST, FEW, LARGEST_BELOW, LARGEST_SQUARE = 7, 10, 5, 2
 """Degrees in A + B·y + C·y² = 0: of A, as much as twice that of a polynomial beside a root, of A in
 one or two columns, of B and of C."""
 BESIDE = ((1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1), (5, 2), (5, 3), (6, 2))
-MOST_BESIDE, MOST_SETS = 150, 200
-"""Degrees with functions beside the columns, coefficients, and sets of as many functions: of four
-columns all pairs, of two all triples, a hundredth of a second each."""
+BESIDE_ROOTS = ((2, 1, 0), (3, 2, 0), (4, 2, 0), (4, 3, 1), (5, 3, 1))
+MOST_BESIDE, MOST_SETS, MOST_WORK = 150, 200, 6_000_000
+"""Degrees with functions beside the columns, those of relations of degree two, and the most
+coefficients; sets of as many functions (of four columns all pairs, of two all triples); and squares
+of coefficients in all, some seconds."""
 OF_COLUMNS = ("log", "sqrt", "exp", "sin", "cos")
 STEEPEST = 1e12
 """Largest value of a function over the least: of more a relation has no digits left."""
@@ -47,15 +48,27 @@ class AlgebraicEngine(Family):
         if rounding(y) != DOUBLE:
             return []
         samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
-        once, twice = (relation_degrees(*X.shape, powers) for powers in (1, 2))
-        asks = [(X, symbols, [*once, *twice], [IDENTITY], 0), (X, symbols, once, OUTER[1:], 0)]
-        for columns, written, linear in with_functions(X, symbols, 1 if shows_noise(y, X) else 3):
-            most = min(MOST_BESIDE, len(y) - SPARE)
-            some = [each for each in BESIDE if coefficients_of(len(written), each, linear) <= most]
-            some.sort(key=lambda each: coefficients_of(len(written), each, linear))
-            asks.append((columns, written, some, [IDENTITY], linear))
-        for columns, written, degrees, outers, linear in asks:
-            formulas = exact_formulas(columns, y, written, samples, degrees, watch, outers, linear)
+        rows, variables = X.shape
+        once, twice = (relation_degrees(rows, variables, powers) for powers in (1, 2))
+        asks = [
+            Ask(X, symbols, [*once, *twice], [IDENTITY]),
+            Ask(X, symbols, once, OUTER[1:]),
+        ]
+        work = 0
+        for columns, written, linear in with_functions(X, symbols):
+            one = linear == 1
+            # a function beside a root, and under a logarithm
+            degrees: list[Degrees] = [*BESIDE, *(BESIDE_ROOTS if one else ())]
+            counts = {each: coefficients_of(len(written), each, linear) for each in degrees}
+            some = [each for each in degrees if counts[each] <= min(MOST_BESIDE, len(y) - SPARE)]
+            some.sort(key=counts.__getitem__)
+            work += sum(counts[each] ** 2 for each in some)
+            if work > MOST_WORK:
+                break
+            outers = [IDENTITY, *OUTER[-1:]] if one else [IDENTITY]
+            asks.append(Ask(columns, written, some, outers, linear))
+        for ask in asks:
+            formulas = exact_formulas(ask, samples, watch)
             if formulas or watch.over:
                 return formulas
         self.exhausted = ("no algebraic relation of degree two in the target is exact",)
@@ -78,29 +91,59 @@ def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
 
 
 def with_functions(
-    X: np.ndarray, symbols: Sequence[sympy.Symbol], most: int
+    X: np.ndarray, symbols: Sequence[sympy.Symbol]
 ) -> Iterator[tuple[np.ndarray, list[sympy.Expr], int]]:
-    """(row, column) values, in sympy, and how many of the last are functions: the columns with up
-    to so many, or one of each; a root stands in place of its column, which is its square."""
-    functions = [
-        (kind, place, values)
-        for place, column in enumerate(X.T)
-        for kind in OF_COLUMNS
-        if np.all(np.isfinite(values := FUNCTIONS[kind].value(column)))
-        and np.max(np.abs(values)) < STEEPEST
-    ]
-    sets = [(each,) for each in functions]
-    for count in range(2, most + 1):
-        if comb(len(functions), count) <= MOST_SETS:
-            sets += combinations(functions, count)
-    sets += [tuple(each for each in functions if each[0] == kind) for kind in OF_COLUMNS]
+    """(row, column) values, in sympy, and how many of the last are functions: the columns with one,
+    two or three functions, one of each, or one of a power, product, quotient, sum or difference of
+    columns; a root stands in place of its column, which is its square.
+    """
+    plain = _functions(X, symbols)
+    sets: list[tuple[_Beside, ...]] = [(each,) for each in plain]
+    sets += combinations(plain, 2) if comb(len(plain), 2) <= MOST_SETS else []
+    sets += [tuple(each for each in plain if each.kind == kind) for kind in OF_COLUMNS]
+    sets += [(each,) for each in _functions(*_arguments(X, symbols))]
+    sets += combinations(plain, 3) if comb(len(plain), 3) <= MOST_SETS else []
     for some in sets:
         columns, written = list(X.T), list(symbols)
-        for kind, place, values in some:
-            formula = FUNCTIONS[kind].write(symbols[place])
-            if kind == "sqrt":
-                columns[place], written[place] = values, formula
+        for each in some:
+            if each.kind == "sqrt" and each.argument in symbols:
+                place = symbols.index(each.argument)
+                columns[place], written[place] = each.values, each.written
             else:
-                columns.append(values)
-                written.append(formula)
+                columns.append(each.values)
+                written.append(each.written)
         yield np.column_stack(columns), written, len(written) - len(symbols)
+
+
+class _Beside(NamedTuple):
+    """A function of an argument: (row,) values, and in sympy."""
+
+    kind: str
+    argument: sympy.Expr
+    values: np.ndarray
+    written: sympy.Expr
+
+
+def _functions(X: np.ndarray, arguments: Sequence[sympy.Expr]) -> list[_Beside]:
+    """Those of (row, argument) values that are finite."""
+    every = (
+        _Beside(kind, argument, FUNCTIONS[kind].value(column), FUNCTIONS[kind].write(argument))
+        for column, argument in zip(X.T, arguments, strict=True)
+        for kind in OF_COLUMNS
+    )
+    return [
+        each
+        for each in every
+        if np.all(np.isfinite(each.values)) and np.max(np.abs(each.values)) < STEEPEST
+    ]
+
+
+def _arguments(
+    X: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> tuple[np.ndarray, list[sympy.Expr]]:
+    """Of one column and of two: (row, argument) values, and in sympy."""
+    pairs = list(zip(X.T, symbols, strict=True))
+    made = [(x ** float(p), s**p) for x, s in pairs for p in (sympy.Rational(1, 2), 2, -1)]
+    for (x, s), (z, t) in combinations(pairs, 2):
+        made += [(x * z, s * t), (x / z, s / t), (z / x, t / s), (x + z, s + t), (x - z, s - t)]
+    return np.column_stack([values for values, _ in made]), [written for _, written in made]

@@ -1,11 +1,12 @@
 """Portfolio: the exhaustive families, cheapest first, then an engine that evolves formulas.
 
-Quotients of polynomials, small expressions, functions within functions (of tables without noise),
-products of powers with functions (projection), then larger expressions: each is the same for every
-seed, so it runs once, and an exact formula ends the search. Where the target is a function of fewer
-products of powers, these are searched first, by all but functions within functions, which are the
-same there. If no formula explains the rows, PySR, if installed, starts from the best as guesses.
-All formulas are judged together. Of a wide table the families see the columns that matter.
+Quotients of polynomials, small expressions, algebraic relations and functions within functions (of
+tables without noise), products of powers with functions (projection), then larger expressions: each
+is the same for every seed, so it runs once, and an exact formula ends the search. Where the target
+is a function of fewer products of powers, these are searched first, by all but functions within
+functions, which are the same there. If no formula explains the rows, PySR, if installed, starts
+from the best as guesses. All formulas are judged together. Of a wide table the families see the
+columns that matter.
 
 Where a law need not explain all (the field of a model, a few per cent off), a formula within that
 floor ends the search, and what it could not tell from others is left out: larger expressions, and

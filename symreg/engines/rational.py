@@ -1,7 +1,7 @@
 """Rational: polynomials and quotients of polynomials, by a null vector of their coefficients."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import sympy
@@ -43,7 +43,7 @@ class RationalEngine(Family):
         degrees = quotient_degrees(X.shape[1])
         if self.exact:
             samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
-            if formulas := exact_formulas(X, y, symbols, samples, degrees, watch):
+            if formulas := exact_formulas(Ask(X, symbols, degrees), samples, watch):
                 return formulas
             if not watch.over:
                 above, below = degrees[-1]
@@ -55,23 +55,34 @@ class RationalEngine(Family):
         return [quotient.expression(symbols) for quotient in search_quotients(table, watch)]
 
 
-def exact_formulas(
-    columns: np.ndarray, y: np.ndarray, written: Sequence[sympy.Expr], samples: Samples,
-    degrees: Sequence[Degrees], watch: Watch, outers: Sequence[Outer] = (IDENTITY, *OUTER[1:]),
-    linear: int = 0,
-) -> list[sympy.Expr]:  # fmt: skip
+class Ask(NamedTuple):
+    """Which exact relation is asked for.
+
+    Attributes:
+        columns: (row, column) features, or functions of these.
+        written: (column,) in sympy.
+        degrees: of the polynomials, those of few coefficients first.
+        outers: functions of y, whose inverses are asked.
+        linear: of the last columns, of which a term has one at most, and no power.
+    """
+
+    columns: np.ndarray
+    written: Sequence[sympy.Expr]
+    degrees: Sequence[Degrees]
+    outers: Sequence[Outer] = (IDENTITY, *OUTER[1:])
+    linear: int = 0
+
+
+def exact_formulas(ask: Ask, samples: Samples, watch: Watch) -> list[sympy.Expr]:
     """Ways to write y where it, or an inverse of it, has an exact algebraic relation; none if not.
 
     Args:
-        columns: (row, column) of the relation: features, or functions of these.
-        y: (row,).
-        written: (column,) in sympy.
+        ask: for which.
         samples: the features and y.
-        degrees: of the polynomials, those of few coefficients first.
         watch: may end it.
-        outers: the functions of y.
-        linear: of the last columns, of which a term has one at most, and no power.
     """
+    columns, written, degrees, outers, linear = ask
+    y = samples.y
     for outer in outers:
         column, factor = np.ones(len(y)), sympy.Integer(1)
         if not outer.allowed(y):
@@ -86,8 +97,8 @@ def exact_formulas(
             continue
         unknown = sympy.symbols(f"x:{len(written)}", cls=sympy.Dummy)
         places = dict(zip(unknown, written, strict=True))
-        ways = found.solved(np.max(np.abs(columns), axis=0), unknown)
-        ways = [factor * outer.written(way.xreplace(places)) for way in ways]
+        solutions = found.solved(np.max(np.abs(columns), axis=0), unknown)
+        ways = [factor * outer.written(way.xreplace(places)) for way in solutions]
         ways = [way for way in ways if _is_near(way, samples)]
         ways += [simplest(way, samples) for way in ways]
         exact = [each for each in ways if is_exact(each, samples.X, y, samples.names)]

@@ -20,8 +20,8 @@ from symreg.formulas.numbers import is_simple, simple
 from symreg.formulas.precision import FITTED, SAME, SOLVED
 from symreg.formulas.watch import Watch
 
-SPARE = 3
-"""Rows more than coefficients."""
+SPARE, SURPLUS = 3, 50
+"""Rows more than coefficients, at least, and as many as a first look takes."""
 INDEPENDENT, NEARLY = 1e-9, 3e-13
 """Least of the other singular values, over the largest: smooth functions make one small after the
 other, and none of their vectors is the relation. The same before terms are left out."""
@@ -77,13 +77,18 @@ class Relation(NamedTuple):
             yield -a / b
             yield from _divided(-a, b, scale, symbols)
             return
-        front, factors = sympy.Poly(b**2 - 4 * a * c, *symbols).sqf_list()
+        square = sympy.Poly(b**2 - 4 * a * c, *symbols)
+        front, factors = square.sqf_list()
         outside = sympy.Mul(*(part.as_expr() ** (times // 2) for part, times in factors))
         inside = sympy.Mul(front, *(part.as_expr() for part, times in factors if times % 2))
         root = sympy.Dummy()
         for sign in (1, -1):
             whole = sympy.expand(sympy.cancel((sign * outside * root - b) / (2 * c)))
             yield whole.xreplace({root: sympy.sqrt(inside)})
+            if c.free_symbols:  # where the denominator changes its sign
+                yield sympy.cancel(-b / (2 * c)) + sign * sympy.sqrt(
+                    sympy.cancel(square.as_expr() / (4 * c**2))
+                )
 
 
 def exact_relation(
@@ -109,7 +114,11 @@ def exact_relation(
     def may_depend(each: Degrees) -> bool:
         # by the angle between what is spanned with y and without: monomials alone may be alike
         exponents, powers = terms(each)
-        columns, _ = _unit_columns(scaled, exponents, powers)
+        some = np.linspace(0, len(table.y) - 1, min(len(table.y), len(powers) + SURPLUS)).astype(
+            int
+        )
+        few = FitTable(scaled.X[some], scaled.y[some], scaled.sigma[some])
+        columns, _ = _unit_columns(few, exponents, powers)
         without, _ = np.linalg.qr(columns[:, powers == 0])
         spanned, sizes, _ = np.linalg.svd(columns[:, powers > 0], full_matrices=False)
         spanned = spanned[:, sizes > LEFT]

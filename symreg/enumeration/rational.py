@@ -115,14 +115,16 @@ def search_quotients(table: FitTable, watch: Watch) -> list[Quotient]:
     scale = np.max(np.abs(table.X), axis=0)
     scale[scale == 0] = 1.0
     scaled = replace(table, X=table.X / scale)
-    whole = []
+    whole: list[Quotient] = []
     for above, below in quotient_degrees(variables):
         p, q = exponents_up_to(variables, above), exponents_up_to(variables, below)
         count = len(p) + len(q)
         # as many numbers as half of the rows bend to any noise
-        if count <= min(rows // 2, MOST_NUMBERS) and not watch.over:
-            whole.append(_null_vector(Quotient(p, q, np.zeros(count)), scaled))
-    whole = [_fitted(each, scaled) if len(each.below) > 1 else each for each in whole if each]
+        if count > min(rows // 2, MOST_NUMBERS) or watch.over:
+            continue
+        found = _null_vector(Quotient(p, q, np.zeros(count)), scaled)
+        if found is not None:
+            whole.append(_fitted(found, scaled) if below else found)
     whole.sort(key=lambda each: each.description(rows))
     polynomials = [each for each in whole if len(each.below) == 1]
     whole = whole[:REDUCED] + polynomials[: REDUCED // 2] + _sparse_polynomials(scaled)

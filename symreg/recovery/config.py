@@ -28,9 +28,10 @@ class SearchConfig(Options):
     """The search for a law."""
 
     engine: str = "auto"
-    """Search engine: auto, portfolio, rational, expressions, chains, projection or pysr. auto is
-    the portfolio: the exhaustive families, then PySR in the time left where Julia is installed.
-    PySR's settings stand in brackets, as in 'pysr(niterations=40, populations=15, maxsize=25)'."""
+    """Search engine: auto, portfolio, rational, algebraic, expressions, chains, projection or pysr.
+    auto is the portfolio: the exhaustive families, then PySR in the time left where Julia is
+    installed. PySR's settings stand in brackets, as in
+    'pysr(niterations=40, populations=15, maxsize=25)'."""
     guesses: Words = ()
     """Formulas to start from, or a hall_of_fame.csv from PySR to continue."""
     operators: Words = ()

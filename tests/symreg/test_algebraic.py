@@ -62,8 +62,10 @@ def test_numbers_that_are_no_decimals_are_few_in_what_is_handed_over():
         lambda a, b, c: 0.4 + 0.3 * 2**b,  # quotients agree with it to fourteen digits
         lambda a, b, c: np.sin(1.7 * a * b) + np.exp(-c * a),
         lambda a, b, c: a + np.random.default_rng(1).standard_normal(len(a)),
-        lambda a, b, c: LAWS["a root in a quotient"](a, b, c)
-        * (1 + 1e-8 * np.random.default_rng(1).standard_normal(len(a))),
+        lambda a, b, c: (
+            LAWS["a root in a quotient"](a, b, c)
+            * (1 + 1e-8 * np.random.default_rng(1).standard_normal(len(a)))
+        ),
     ],
     ids=["an exponential", "waves", "noise", "a little noise"],
 )
@@ -79,5 +81,5 @@ def test_what_is_no_relation_has_none(law):
 def test_relations_have_fewer_coefficients_than_rows(variables, powers):
     counts = [coefficients_of(variables, each) for each in relation_degrees(120, variables, powers)]
     assert counts == sorted(counts)
-    assert 3 <= len(counts)
+    assert len(counts) >= 3
     assert max(counts) <= 120 - SPARE

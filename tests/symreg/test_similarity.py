@@ -132,7 +132,7 @@ def test_a_sum_of_long_products_is_found():
     m, p, w, x, a, b = X.T
     y = (p**2 + m**2 * w**2 * x**2 * (1 + 0.3 * a * x / b)) / (2 * m)
     names = list("mpwxab")
-    (front,) = PortfolioEngine(most=4).search_all(X, y, names, [0], Budget())
+    (front,) = PortfolioEngine(most=5).search_all(X, y, names, [0], Budget())
     best = min(front, key=lambda each: each.loss)
     beyond = rng.uniform(3, 5, (50, 6))
     m, p, w, x, a, b = beyond.T
