@@ -133,9 +133,13 @@ def _values(model: symreg.LawRegressor, x: np.ndarray) -> np.ndarray:
     return np.broadcast_to(np.asarray(values, dtype=float), len(x)).reshape(-1, 1).copy()
 
 
-def run(catalog: Path, noise: float, draw: int, out: Path, engine: SimpliPyEngine) -> None:
-    """One draw of one catalog, or what is left of it."""
-    path = out / f"{catalog.stem}@{noise:g}@{draw}.pkl"
+def run(
+    catalog: Path, noise: float, draw: int, out: Path, engine: SimpliPyEngine,
+    shard: tuple[int, int],
+) -> None:  # fmt: skip
+    """One draw of one catalog, or what is left of it; of many shards that one."""
+    of_many = f"@{shard[0]}of{shard[1]}" if shard[1] > 1 else ""
+    path = out / f"{catalog.stem}@{noise:g}@{draw}{of_many}.pkl"
     store = ResultStore(_stored(path)) if path.exists() else ResultStore()
     sampling = {"n_support": FITTED, "n_validation": JUDGED, "noise": noise,
                 "problems_per_expression": 1}  # fmt: skip
@@ -143,7 +147,7 @@ def run(catalog: Path, noise: float, draw: int, out: Path, engine: SimpliPyEngin
     problems = ProblemSource({"catalog": str(catalog), "sampling": sampling},
                              simplipy_engine=engine, rng=rng)  # fmt: skip
     # problems before these are drawn again, so that the rest is what it would have been
-    source = CatalogSource(problems, skip=store.size)
+    source = CatalogSource(problems, skip=store.size, shard=shard)
     if source.size_hint():
         Benchmark(source, Method(engine), result_store=store, output_path=str(path), save_every=1,
                   config_provenance="upstream_default").run(progress=False)  # fmt: skip
@@ -157,7 +161,7 @@ def _stored(path: Path) -> dict[str, Any]:
 def table(out: Path, target: Path, engine: SimpliPyEngine) -> None:
     """Every problem of every run, judged by srbf's metrics, as CSV."""
     rows = []
-    runs = [(*path.stem.split("@"), path) for path in out.glob("*.pkl")]
+    runs = [(*path.stem.split("@")[:3], path) for path in out.glob("*.pkl")]
     for catalog, noise, draw, path in sorted(runs, key=lambda run: (run[0], float(run[1]), run[2])):
         stored = _stored(path)
         judged = derive_metrics(stored, engine=engine)
@@ -199,6 +203,8 @@ def main() -> None:
     parser.add_argument("--noise", type=float, default=0.0, help="share of the target's deviation")
     parser.add_argument("--draws", type=int, default=1, help="tables drawn of each law")
     parser.add_argument("--first", type=int, default=0, help="the first draw")
+    parser.add_argument("--shard", type=int, nargs=2, metavar=("K", "N"), default=(0, 1),
+                        help="the Kth of N parts of each catalog, from 0, the tables the same")  # fmt: skip
     parser.add_argument("--engine", help="SimpliPy's engine: a name, or its config.yaml")
     parser.add_argument("--out", type=Path, required=True, help="folder of srbf's result files")
     parser.add_argument("--table", type=Path, help="write results as this CSV, and search nothing")
@@ -217,7 +223,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     for name in given.catalog or known:
         for draw in range(given.first, given.first + given.draws):
-            run(known[name], given.noise, draw, given.out, engine)
+            run(known[name], given.noise, draw, given.out, engine, tuple(given.shard))
 
 
 if __name__ == "__main__":
