@@ -12,6 +12,7 @@ from symreg.enumeration.model import FitTable
 from symreg.enumeration.rational import quotient_degrees, search_quotients
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
+from symreg.formulas.numbers import is_simple
 from symreg.formulas.precision import FITTED
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simplest
@@ -98,13 +99,19 @@ def exact_formulas(ask: Ask, samples: Samples, watch: Watch) -> list[sympy.Expr]
         unknown = sympy.symbols(f"x:{len(written)}", cls=sympy.Dummy)
         places = dict(zip(unknown, written, strict=True))
         solutions = found.solved(np.max(np.abs(columns), axis=0), unknown)
-        ways = [factor * outer.written(way.xreplace(places)) for way in solutions]
+        ways = [_in_floats(factor * outer.written(way.xreplace(places))) for way in solutions]
         ways = [way for way in ways if _is_near(way, samples)]
         ways += [simplest(way, samples) for way in ways]
         exact = [each for each in ways if is_exact(each, samples.X, y, samples.names)]
         if exact:  # an expansion is as near, and has more numbers
             return exact
     return []
+
+
+def _in_floats(formula: sympy.Expr) -> sympy.Expr:
+    """With simple numbers alone exact: others are fitted."""
+    numbers = {each for each in formula.atoms(sympy.Rational) if not is_simple(float(each))}
+    return formula.xreplace({each: sympy.Float(each) for each in numbers})
 
 
 def _is_near(formula: sympy.Expr, samples: Samples) -> bool:

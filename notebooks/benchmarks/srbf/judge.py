@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1, help="tables drawn of each law")
     parser.add_argument("--first", type=int, default=0, help="the first draw")
     parser.add_argument("--shard", type=int, nargs=2, metavar=("K", "N"), default=(0, 1),
-                        help="the Kth of N parts of each catalog, from 0, the tables the same")  # fmt: skip
+                        help="the Kth of N parts of each catalog, from 0")  # fmt: skip
     parser.add_argument("--engine", help="SimpliPy's engine: a name, or its config.yaml")
     parser.add_argument("--out", type=Path, required=True, help="folder of srbf's result files")
     parser.add_argument("--table", type=Path, help="write results as this CSV, and search nothing")
