@@ -77,8 +77,8 @@ class Relation(NamedTuple):
             yield -a / b
             yield from _divided(-a, b, scale, symbols)
             return
-        square = sympy.Poly(b**2 - 4 * a * c, *symbols)
-        front, factors = square.sqf_list()
+        square = _without_rounding(b**2 - 4 * a * c, scale, symbols)
+        front, factors = sympy.Poly(square, *symbols).sqf_list()
         outside = sympy.Mul(*(part.as_expr() ** (times // 2) for part, times in factors))
         inside = sympy.Mul(front, *(part.as_expr() for part, times in factors if times % 2))
         root = sympy.Dummy()
@@ -87,7 +87,7 @@ class Relation(NamedTuple):
             yield whole.xreplace({root: sympy.sqrt(inside)})
             if c.free_symbols:  # where the denominator changes its sign
                 yield sympy.cancel(-b / (2 * c)) + sign * sympy.sqrt(
-                    sympy.cancel(square.as_expr() / (4 * c**2))
+                    sympy.cancel(square / (4 * c**2))
                 )
 
 
@@ -226,20 +226,6 @@ def _divided(
 ) -> Iterator[sympy.Expr]:
     """A quotient as a polynomial and a rest over the denominator, one for each variable whose
     powers lead: with numbers that are no decimals sympy's own ways miss x + 2/(14.7 − 5·x)."""
-    largest = dict(zip(symbols, scale, strict=True))
-
-    def terms(polynomial: sympy.Expr) -> sympy.Expr:
-        # what a division leaves of terms that cancel is rounding
-        parts = [part.as_coeff_Mul() for part in sympy.Add.make_args(sympy.expand(polynomial))]
-        sizes = [abs(float(number * part.xreplace(largest))) for number, part in parts]
-        return sympy.Add(
-            *(
-                _number(float(number)) * part
-                for (number, part), size in zip(parts, sizes, strict=True)
-                if size > FITTED * max(sizes)
-            )
-        )
-
     # of floats the leading terms would not cancel
     both = [
         each.xreplace({number: sympy.Rational(number) for number in each.atoms(sympy.Float)})
@@ -249,4 +235,21 @@ def _divided(
         order = (*symbols[k:], *symbols[:k])
         (whole,), rest = sympy.reduced(both[0], [both[1]], *order, order="grlex")
         if whole != 0:
-            yield terms(whole) + terms(rest) / below
+            first, last = (_without_rounding(each, scale, symbols) for each in (whole, rest))
+            yield first + last / below
+
+
+def _without_rounding(
+    polynomial: sympy.Expr, scale: np.ndarray, symbols: Sequence[sympy.Symbol]
+) -> sympy.Expr:
+    """Without the terms that are left where others cancel."""
+    largest = dict(zip(symbols, scale, strict=True))
+    parts = [part.as_coeff_Mul() for part in sympy.Add.make_args(sympy.expand(polynomial))]
+    sizes = [abs(float(number * part.xreplace(largest))) for number, part in parts]
+    return sympy.Add(
+        *(
+            _number(float(number)) * part
+            for (number, part), size in zip(parts, sizes, strict=True)
+            if size > FITTED * max(sizes)
+        )
+    )

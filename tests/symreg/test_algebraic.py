@@ -18,6 +18,9 @@ LAWS = {
     "a root beside a polynomial": lambda a, b, c: a**2 - b - 2.18 * np.sqrt(0.42 * a + 0.2 * c + 1),
     "a root times what changes its sign": lambda a, b, c: c + (a - b) * np.sqrt(a**2 + b * c + 0.3),
     "a root in a quotient": lambda a, b, c: (a - np.sqrt(a * b + c)) / (b + 0.7),
+    "numbers that are no decimals": lambda a, b, c: (
+        2**0.5 * a - b * np.sqrt(np.pi * a**2 + np.e * b * c + 0.3)
+    ),
     "a logarithm of a quotient": lambda a, b, c: np.log(a * (b + c) / b**2 + 4.68 * b**2 * c),
     "a logarithm beside a quotient": lambda a, b, c: (1.3 + np.log(a)) / (c + 0.4 * b) - a * b,
     "roots of columns": lambda a, b, c: a / b - 2.23 * a * c - 2.23 * np.sqrt(c) + np.log(a),
