@@ -1,13 +1,15 @@
 """Rational: polynomials and quotients of polynomials, by a null vector of their coefficients."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import sympy
 
+from orbits.time_limit import TooLongError, limited
 from symreg.engines.base import Family, Question, is_exact
-from symreg.enumeration.algebraic import Degrees, exact_relation
+from symreg.enumeration.algebraic import Degrees, Relation, exact_relation
 from symreg.enumeration.model import FitTable
 from symreg.enumeration.rational import quotient_degrees, search_quotients
 from symreg.fit.samples import Samples
@@ -17,6 +19,9 @@ from symreg.formulas.precision import FITTED
 from symreg.formulas.watch import Watch
 from symreg.formulas.written import simplest
 from symreg.search.outer import IDENTITY, OUTER, Outer
+
+SECONDS = 3.0
+"""In which sympy solves a relation: of long decimals factors take minutes."""
 
 
 class RationalEngine(Family):
@@ -82,30 +87,40 @@ def exact_formulas(ask: Ask, samples: Samples, watch: Watch) -> list[sympy.Expr]
         samples: the features and y.
         watch: may end it.
     """
-    columns, written, degrees, outers, linear = ask
-    y = samples.y
-    for outer in outers:
+    columns, y = ask.columns, samples.y
+    for outer in ask.outers:
         column, factor = np.ones(len(y)), sympy.Integer(1)
         if not outer.allowed(y):
             # m·v/sqrt(1 - v²/c²) has no logarithm or root where v is negative
-            column, factor = _of_one_sign(columns, y, written)
+            column, factor = _of_one_sign(columns, y, ask.written)
         rest = y / column
         if not outer.allowed(rest) or not np.any(y) or watch.over:
             continue
         table = FitTable(columns, outer.forward(rest), np.ones(len(y)))
-        found = exact_relation(table, degrees, watch, linear)
+        found = exact_relation(table, ask.degrees, watch, ask.linear)
         if found is None:
             continue
-        unknown = sympy.symbols(f"x:{len(written)}", cls=sympy.Dummy)
-        places = dict(zip(unknown, written, strict=True))
-        solutions = found.solved(np.max(np.abs(columns), axis=0), unknown)
-        ways = [_in_floats(factor * outer.written(way.xreplace(places))) for way in solutions]
-        ways = [way for way in ways if _is_near(way, samples)]
+        ways = [way for way in _ways(found, ask, factor, outer) if _is_near(way, samples)]
         ways += [simplest(way, samples) for way in ways]
         exact = [each for each in ways if is_exact(each, samples.X, y, samples.names)]
         if exact:  # an expansion is as near, and has more numbers
             return exact
     return []
+
+
+def _ways(found: Relation, ask: Ask, factor: sympy.Expr, outer: Outer) -> list[sympy.Expr]:
+    """Ways to write y of a relation of its inverse, as many as sympy finds in its time."""
+    unknown = sympy.symbols(f"x:{len(ask.written)}", cls=sympy.Dummy)
+    places = dict(zip(unknown, ask.written, strict=True))
+    ways: list[sympy.Expr] = []
+
+    def solve() -> None:
+        for way in found.solved(np.max(np.abs(ask.columns), axis=0), unknown):
+            ways.append(_in_floats(factor * outer.written(way.xreplace(places))))
+
+    with suppress(TooLongError):
+        limited(SECONDS, "it takes too long", solve)
+    return ways
 
 
 def _in_floats(formula: sympy.Expr) -> sympy.Expr:

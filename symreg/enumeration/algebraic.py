@@ -78,7 +78,9 @@ class Relation(NamedTuple):
             yield from _divided(-a, b, scale, symbols)
             return
         square = _without_rounding(b**2 - 4 * a * c, scale, symbols)
-        front, factors = sympy.Poly(square, *symbols).sqf_list()
+        front, factors = sympy.Integer(1), [(sympy.Poly(square, *symbols), 1)]
+        if len(square.args) <= MOST_TERMS:  # more, of long decimals, take sympy minutes
+            front, factors = factors[0][0].sqf_list()
         outside = sympy.Mul(*(part.as_expr() ** (times // 2) for part, times in factors))
         inside = sympy.Mul(front, *(part.as_expr() for part, times in factors if times % 2))
         root = sympy.Dummy()
