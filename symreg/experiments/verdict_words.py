@@ -43,7 +43,7 @@ FIELD_MEANS = (
     f"that its predictions imply is within {share(RIGHT)} of the law's on at least "
     f"{share(THRESHOLDS.all_right)} of the states drawn from one distribution. (Distance is "
     "log-uniform between the ends at which it answers, inside the training distances. Speed is "
-    "uniform up to twice the circular one, direction uniform. No answer counts as a wrong one.) "
+    "uniform up to twice the circular one, direction uniform. A missing answer counts as wrong.) "
     f"Its median error is at most {share(THRESHOLDS.far_error)}. No term that the law lacks is "
     f"certainly above {share(THRESHOLDS.field_sure)} of the attraction, and no non-central one may "
     f"be above {share(THRESHOLDS.field_part)}. It is right on at least "
