@@ -1069,7 +1069,7 @@ def test_a_page_says_what_its_table_says(pages, table, words, how):
 NOT_MEASURED = {
     README: "3.11 13 0.63 0.19 0.37",  # of Python; million parameters; what srbf publishes of PySR
     PAPER: "0.9",  # the probe's own threshold
-    # 4π²; steps of a study; the judge's version, rows and what its rule comes to; what it publishes of others
+    # 4π²; steps of a study; the judge's version, rows and what its rule comes to; what others have
     RESULTS: "39.478 0.21 500 512 3e-4 0.63 0.19 0.37 0.73 0.38 0.92 117 2026 9",
 }
 
