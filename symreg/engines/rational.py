@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from orbits.time_limit import TooLongError, limited
-from symreg.engines.base import Family, Question, is_exact
+from symreg.engines.base import Family, Question, is_exact, is_final
 from symreg.enumeration.algebraic import Degrees, Relation, exact_relation
 from symreg.enumeration.model import FitTable
 from symreg.enumeration.rational import quotient_degrees, search_quotients
@@ -88,6 +88,7 @@ def exact_formulas(ask: Ask, samples: Samples, watch: Watch) -> list[sympy.Expr]
         watch: may end it.
     """
     columns, y = ask.columns, samples.y
+    formulas: list[sympy.Expr] = []
     for outer in ask.outers:
         column, factor = np.ones(len(y)), sympy.Integer(1)
         if not outer.allowed(y):
@@ -102,10 +103,11 @@ def exact_formulas(ask: Ask, samples: Samples, watch: Watch) -> list[sympy.Expr]
             continue
         ways = [way for way in _ways(found, ask, factor, outer) if _is_near(way, samples)]
         ways += [simplest(way, samples) for way in ways]
-        exact = [each for each in ways if is_exact(each, samples.X, y, samples.names)]
-        if exact:  # an expansion is as near, and has more numbers
-            return exact
-    return []
+        formulas += [each for each in ways if is_exact(each, samples.X, y, samples.names)]
+        # of what is not exact to the last digits another may be the law, and this its expansion
+        if any(is_final(each, samples.X, y, samples.names) for each in formulas):
+            break
+    return formulas
 
 
 def _ways(found: Relation, ask: Ask, factor: sympy.Expr, outer: Outer) -> list[sympy.Expr]:
