@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import sympy
 
-from symreg.engines.base import Family, is_final
+from symreg.engines.base import Family
 from symreg.engines.rational import Ask, exact_formulas
 from symreg.enumeration.algebraic import SPARE, Degrees, coefficients_of
 from symreg.fit.samples import Samples
@@ -67,15 +67,12 @@ class AlgebraicEngine(Family):
                 break
             outers = [IDENTITY, *OUTER[-1:]] if one else [IDENTITY]
             asks.append(Ask(columns, written, some, outers, linear))
-        formulas: list[sympy.Expr] = []
         for ask in asks:
-            formulas += exact_formulas(ask, samples, watch)
-            final = any(is_final(each, X, y, samples.names) for each in formulas)
-            if final or watch.over:
+            formulas = exact_formulas(ask, samples, watch)
+            if formulas or watch.over:
                 return formulas
-        if not formulas:
-            self.exhausted = ("no algebraic relation of degree two in the target is exact",)
-        return formulas
+        self.exhausted = ("no algebraic relation of degree two in the target is exact",)
+        return []
 
 
 def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:
