@@ -14,7 +14,8 @@ import sympy
 
 from symreg.engines.base import Family
 from symreg.engines.rational import Ask, exact_formulas
-from symreg.enumeration.algebraic import SPARE, Degrees, coefficients_of
+from symreg.enumeration.algebraic import SPARE, Degrees
+from symreg.enumeration.rational import coefficients_of
 from symreg.fit.samples import Samples
 from symreg.formulas.functions import FUNCTIONS
 from symreg.formulas.precision import DOUBLE, rounding
@@ -48,31 +49,32 @@ class AlgebraicEngine(Family):
         if rounding(y) != DOUBLE:
             return []
         samples = Samples(X, y, tuple(map(str, symbols)), np.arange(len(y)))
-        rows, variables = X.shape
-        once, twice = (relation_degrees(rows, variables, powers) for powers in (1, 2))
-        asks = [
-            Ask(X, symbols, [*once, *twice], [IDENTITY]),
-            Ask(X, symbols, once, OUTER[1:]),
-        ]
-        work = 0
-        for columns, written, linear in with_functions(X, symbols):
-            one = linear == 1
-            # a function beside a root, and under a logarithm
-            degrees: list[Degrees] = [*BESIDE, *(BESIDE_ROOTS if one else ())]
-            counts = {each: coefficients_of(len(written), each, linear) for each in degrees}
-            some = [each for each in degrees if counts[each] <= min(MOST_BESIDE, len(y) - SPARE)]
-            some.sort(key=counts.__getitem__)
-            work += sum(counts[each] ** 2 for each in some)
-            if work > MOST_WORK:
-                break
-            outers = [IDENTITY, *OUTER[-1:]] if one else [IDENTITY]
-            asks.append(Ask(columns, written, some, outers, linear))
-        for ask in asks:
+        for ask in _asks(X, symbols):
             formulas = exact_formulas(ask, samples, watch)
             if formulas or watch.over:
                 return formulas
         self.exhausted = ("no algebraic relation of degree two in the target is exact",)
         return []
+
+
+def _asks(X: np.ndarray, symbols: Sequence[sympy.Symbol]) -> Iterator[Ask]:
+    """Of the columns alone, then with functions beside them until the work is done."""
+    rows, variables = X.shape
+    once, twice = (relation_degrees(rows, variables, powers) for powers in (1, 2))
+    yield Ask(X, symbols, [*once, *twice], [IDENTITY])
+    yield Ask(X, symbols, once, OUTER[1:])
+    work = 0
+    for columns, written, linear in with_functions(X, symbols):
+        one = linear == 1
+        # a function beside a root, and under a logarithm
+        degrees: list[Degrees] = [*BESIDE, *(BESIDE_ROOTS if one else ())]
+        counts = {each: coefficients_of(len(written), each, linear) for each in degrees}
+        some = [each for each in degrees if counts[each] <= min(MOST_BESIDE, rows - SPARE)]
+        some.sort(key=counts.__getitem__)
+        work += sum(counts[each] ** 2 for each in some)
+        if work > MOST_WORK:
+            return
+        yield Ask(columns, written, some, [IDENTITY, *(OUTER[-1:] if one else ())], linear)
 
 
 def relation_degrees(rows: int, variables: int, powers: int) -> list[Degrees]:

@@ -11,7 +11,7 @@ from orbits.time_limit import TooLongError, limited
 from symreg.engines.base import Family, Question, is_exact, is_final
 from symreg.enumeration.algebraic import Degrees, Relation, exact_relation
 from symreg.enumeration.model import FitTable
-from symreg.enumeration.rational import quotient_degrees, search_quotients
+from symreg.enumeration.rational import quotient_degrees, scale_of, search_quotients
 from symreg.fit.samples import Samples
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.numbers import is_simple
@@ -117,7 +117,7 @@ def _ways(found: Relation, ask: Ask, factor: sympy.Expr, outer: Outer) -> list[s
     ways: list[sympy.Expr] = []
 
     def solve() -> None:
-        for way in found.solved(np.max(np.abs(ask.columns), axis=0), unknown):
+        for way in found.solved(scale_of(ask.columns), unknown):
             ways.append(_in_floats(factor * outer.written(way.xreplace(places))))
 
     with suppress(TooLongError):

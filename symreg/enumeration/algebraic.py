@@ -8,14 +8,13 @@ and no multiple of it: then no other singular value is small.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import sympy
 
 from symreg.enumeration.model import FitTable
-from symreg.enumeration.rational import exponents_up_to, monomials
+from symreg.enumeration.rational import exponents_up_to, monomials, scale_of
 from symreg.formulas.numbers import is_simple, simple
 from symreg.formulas.precision import FITTED, SAME, SOLVED
 from symreg.formulas.watch import Watch
@@ -104,13 +103,12 @@ def exact_relation(
         watch: may end it.
         linear: of the last columns, of which a term has one at most, and no power.
     """
-    scale = np.max(np.abs(table.X), axis=0)
-    scale[scale == 0] = 1.0
+    scale = scale_of(table.X)
     unit = float(np.median(np.abs(table.y))) or 1.0
     scaled = FitTable(table.X / scale, table.y / unit, table.sigma)
 
     def terms(each: Degrees) -> tuple[np.ndarray, np.ndarray]:
-        parts = [_exponents(table.X.shape[1], degree, linear) for degree in each]
+        parts = [exponents_up_to(table.X.shape[1], degree, linear) for degree in each]
         return np.concatenate(parts), np.repeat(range(len(parts)), [len(part) for part in parts])
 
     def may_depend(each: Degrees) -> bool:
@@ -132,8 +130,10 @@ def exact_relation(
     hopeful = [each for each in largest if not watch.over and may_depend(each)]
     crowded: list[Degrees] = []
     for each in degrees:
-        part = each in hopeful or any(_within(each, other) for other in hopeful)
-        if not part or any(_within(other, each) for other in crowded) or not may_depend(each):
+        part = any(_within(each, other) for other in hopeful)
+        if any(_within(other, each) for other in crowded):
+            continue
+        if each not in hopeful and not (part and may_depend(each)):
             continue
         if watch.over:
             break
@@ -146,20 +146,6 @@ def exact_relation(
             if found.odd <= MOST_NUMBERS:
                 return found
     return None
-
-
-def coefficients_of(variables: int, degrees: Degrees, linear: int = 0) -> int:
-    """How many there are."""
-    return sum(len(_exponents(variables, each, linear)) for each in degrees)
-
-
-@cache
-def _exponents(variables: int, degree: int, linear: int) -> np.ndarray:
-    """(term, variable) of a total degree and below."""
-    exponents = exponents_up_to(variables, degree)
-    return (
-        exponents[np.sum(exponents[:, variables - linear :], axis=1) <= 1] if linear else exponents
-    )
 
 
 def _within(one: Degrees, other: Degrees) -> bool:

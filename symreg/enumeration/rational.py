@@ -96,24 +96,36 @@ def monomials(X: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 
 @cache
-def exponents_up_to(variables: int, degree: int) -> np.ndarray:
-    """(term, variable) of all monomials of a total degree and below; to be read alone."""
+def exponents_up_to(variables: int, degree: int, linear: int = 0) -> np.ndarray:
+    """(term, variable) of all monomials of a total degree and below, of the last so many variables
+    one at most; to be read alone."""
     exponents = [
         np.bincount(chosen, minlength=variables)
         for total in range(degree + 1)
         for chosen in combinations_with_replacement(range(variables), total)
     ]
     whole = np.array([np.zeros(variables, int) if not len(e) else e for e in exponents], dtype=int)
+    whole = whole[np.sum(whole[:, variables - linear :], axis=1) <= 1]
     whole.setflags(write=False)
     return whole
+
+
+def coefficients_of(variables: int, degrees: Sequence[int], linear: int = 0) -> int:
+    """How many polynomials of these degrees have."""
+    return sum(len(exponents_up_to(variables, each, linear)) for each in degrees)
+
+
+def scale_of(X: np.ndarray) -> np.ndarray:
+    """(variable,) largest values, over which powers are of order one."""
+    scale = np.max(np.abs(X), axis=0)
+    scale[scale == 0] = 1.0
+    return scale
 
 
 def search_quotients(table: FitTable, watch: Watch) -> list[Quotient]:
     """The best quotients, shortest description first."""
     rows, variables = table.X.shape
-    # in units of its largest value every variable's powers are of order one
-    scale = np.max(np.abs(table.X), axis=0)
-    scale[scale == 0] = 1.0
+    scale = scale_of(table.X)
     scaled = replace(table, X=table.X / scale)
     whole: list[Quotient] = []
     for above, below in quotient_degrees(variables):
@@ -168,11 +180,7 @@ def quotient_degrees(variables: int) -> list[tuple[int, int]]:
         (p, q) for p in range(1, largest + 1) for q in range(largest + 1 if variables < 4 else 3)
     ]
     every += [(0, q) for q in range(1, largest + 1)]
-
-    def count(pair: tuple[int, int]) -> int:
-        return len(exponents_up_to(variables, pair[0])) + len(exponents_up_to(variables, pair[1]))
-
-    return sorted(every, key=count)
+    return sorted(every, key=lambda pair: coefficients_of(variables, pair))
 
 
 def _null_vector(quotient: Quotient, table: FitTable) -> Quotient | None:

@@ -6,7 +6,8 @@ import sympy
 
 from symreg.engines.algebraic import AlgebraicEngine, relation_degrees
 from symreg.engines.base import Budget, is_exact
-from symreg.enumeration.algebraic import SPARE, coefficients_of
+from symreg.enumeration.algebraic import SPARE
+from symreg.enumeration.rational import coefficients_of
 from symreg.formulas.expressions import evaluate
 from symreg.formulas.precision import FITTED
 
